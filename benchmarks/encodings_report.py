@@ -60,8 +60,9 @@ def render(conditions: Conditions, results: Sequence[Result]) -> str:
             f"`{conditions.command}`",
             "",
             f"- {conditions.python}; CPU time per message, median of {conditions.samples} samples of about"
-            f" {conditions.milliseconds} ms, encodings in turns",
-            "- ratios to `fixed` with the same numbers (medians of per-round ratios): below 1 is smaller or faster",
+            f" {conditions.milliseconds} ms; the encodings take turns",
+            "- a round takes one sample of each encoding; ratios to `fixed` are taken within a round,"
+            " and their median is shown: below 1 is smaller or faster",
             f"- noise: median over minimum is {median(noise):.2f} typically, {max(noise):.2f} at worst",
             *(f"- {result.contents.name} numbers: {result.contents.about}" for result in results),
             "",

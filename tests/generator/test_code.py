@@ -44,7 +44,7 @@ def test_bound_structs_have_unique_names() -> None:
 
 
 def test_unknown_name_raises() -> None:
-    with pytest.raises(KeyError, match=r"^'no module in HOMES has not_there'$"):
+    with pytest.raises(KeyError, match=r"^'HOMES has no module for not_there'$"):
         use("not_there")
 
 

@@ -49,10 +49,11 @@ BROKEN = [
     (one(field="Count", value="1", versions="x"), "1: $[0].versions: 'x' is not a version range; "
      "write none, N, N-M or N+ (for example 0-3 or 2+)"),
     (one(field="Cnt", value="1"), "1: $[0].field: AskResponse has no field 'Cnt'; write for example Topics.Name"),
-    (one(field="Count", value="300"), "1: $[0].value: Count of AskResponse: out of range, int8 has -128 to 127"),
+    (one(field="Count", value="300"), "1: $[0].value: Count of AskResponse: out of range for int8; use -128 to 127"),
     (one(field="Text", value="null"), "1: $[0].value: Text of AskResponse: null is not a valid default: not all "
      "versions of this field are nullable (nullableVersions are 1+, versions 0+)"),
-    (one(field="Things", value=""), "1: $[0].value: Things of AskResponse is always an empty array; remove the entry"),
+    (one(field="Things", value=""), "1: $[0].value: Things of AskResponse has this default already: an "
+     "empty array; remove the entry"),
     (one(field="Things", **{"from": "Thing"}),
      "1: $[0].from: AskRequest has no field 'Thing'; write for example Topics.Name"),
     ('[{"message": "Probe", "field": "Key", "value": "x"}]',

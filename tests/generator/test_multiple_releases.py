@@ -86,8 +86,10 @@ def test_conflicting_versions_are_reported_with_bytes(tmp_path: Path) -> None:
     assert [each.message for each in caught.value.problems] == [
         f"Pay of {old.as_posix()} cannot be combined with this: version 2 of {old.as_posix()} differs "
         "(FIELD_REMOVED): one has More: int8, the other the end"
-        "\n    read here, of there: fails: 1 byte left after the message, at offset 4: 00 00 00 00 00"
-        "\n    read there, of here: fails: more: INT8: 1 byte needed at offset 4, 0 left: 00 00 00 00"
+        "\n    bytes of the older release, read by this one: fails: 1 byte left after the message, "
+        "at offset 4: 00 00 00 00 00"
+        "\n    bytes of this release, read by the older one: fails: more: INT8: 1 byte needed "
+        "at offset 4, 0 left: 00 00 00 00"
     ]
 
 
@@ -127,7 +129,9 @@ def test_descriptions_apply_to_messages_of_older_releases(tmp_path: Path) -> Non
     path.write_text(json.dumps({"Gone": {"fields": {"B": "No such field."}}}))
     with pytest.raises(SpecError) as caught:
         definitions.load(new, more=[old])
-    assert [each.message for each in caught.value.problems] == ["Gone.B needs no description here; remove it"]
+    assert [each.message for each in caught.value.problems] == [
+        "Gone.B does not exist, or has a description already; remove this one"
+    ]
 
 
 def test_history_component_requires_older_releases(tmp_path: Path) -> None:
@@ -163,16 +167,16 @@ APART = {
     "a version under a former name": (
         request("PayRequest", "1"),
         request("BuyRequest", "0"),
-        "BuyRequest of {old} cannot be combined with PayRequest: both have the same key, and PayRequest has no version 0; "
-        "use one name",
+        "BuyRequest of {old} cannot be combined with PayRequest: both have the same API key, but PayRequest has no "
+        "version 0; use one name",
     ),
     "a different version under a former name": (
         request("PayRequest", "0"),
         request("BuyRequest", "0", "string"),
         "BuyRequest of {old} cannot be combined with PayRequest: version 0 of {old} differs (TYPE): one has Sum: "
         "string, the other Sum: int32\n"
-        "    read here, of there: fails: sum: INT32: 4 bytes needed at offset 0, 2 left: 00 00\n"
-        "    read there, of here: fails: 2 bytes left after the message, at offset 2: 00 00 00 00",
+        "    bytes of the older release, read by this one: fails: sum: INT32: 4 bytes needed at offset 0, 2 left: 00 00\n"
+        "    bytes of this release, read by the older one: fails: 2 bytes left after the message, at offset 2: 00 00 00 00",
     ),
     "another key": (
         record("metadata", "1", apiKey=7),

@@ -148,7 +148,7 @@ def test_modified_package_is_restored(generated: package.PackageRequest, change:
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b"null", b"{", b'{"files": {}}', b'{"inputs": "x", "files": null}', b"\xff"]
 )
-def test_invalid_manifest_is_not_current(generated: package.PackageRequest, data: bytes) -> None:
+def test_package_with_invalid_manifest_is_not_up_to_date(generated: package.PackageRequest, data: bytes) -> None:
     (generated.output / "MANIFEST").write_bytes(data)
     assert not output.is_current(generated)
 
@@ -289,7 +289,7 @@ def test_folder_without_manifest_is_not_overwritten(tmp_path: Path, capsys: pyte
     request.output.mkdir()
     (request.output / "thesis.txt").write_text("four years of work")
     assert generate(request) == 1
-    line = f"{request.output} has files but no MANIFEST: not a generated package, not changed\n"
+    line = f"{request.output} contains files but no MANIFEST, so it is not a generated package; choose another folder\n"
     assert capsys.readouterr().err == line
     assert contents(request.output) == {"thesis.txt": b"four years of work"}
 

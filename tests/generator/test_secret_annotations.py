@@ -129,7 +129,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
         "secrets.json",
         setting("Configs.Name", "Configs.Value", resourceType="Other.Kind"),
         (
-            "1: $.settings[0].resourceType: Other.Kind of Probe is in no struct around Configs.Value; "
+            "1: $.settings[0].resourceType: Other.Kind of Probe is not in a struct that contains Configs.Value; "
             "a setting belongs to one resource",
         ),
     ),

@@ -1,1 +1,1 @@
-"""Generator of typed packages: reads definitions, checks them, plans each version, and renders Python."""
+"""Generator of typed packages: reads and checks message definitions, plans each version's layout, and prints Python."""

@@ -114,7 +114,7 @@ def _request(arguments: argparse.Namespace) -> package.PackageRequest:
 
 
 def _rendered(arguments: argparse.Namespace, request: package.PackageRequest, used: dict[str, str]) -> dict[str, str]:
-    """Return the files of a package; ``used`` are the tool versions for the manifest."""
+    """Return the files of a package; ``used`` maps tools to the versions that the manifest records."""
     loaded = definitions.load(request.specs, request.components, partial(output.check_owner, request), request.more)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)

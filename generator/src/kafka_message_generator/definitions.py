@@ -59,7 +59,7 @@ class Definitions:
     enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
-    accepted: Warnings  # accepted by the settings
+    accepted: Warnings  # warnings that the settings accept
     history: Path | None = None  # folder of the release history, or None
 
 
@@ -72,13 +72,13 @@ def files_of(specs: Path) -> list[Path]:
 
 
 def annotations_of(specs: Path) -> list[Path]:
-    """Return the existing annotation files, settings and files that the settings name."""
+    """Return the annotation files, ``package.toml`` and the files that it names, if they exist."""
     names = {*ANNOTATIONS, FILE, *read_settings(specs, Problems()).named_files}
     return sorted(path for path in (specs / name for name in names) if path.is_file())
 
 
 def older_of(specs: Path, more: Sequence[Path]) -> list[Path]:
-    """Return the existing folders of other releases: those of the settings, and ``more``."""
+    """Return the folders of older releases that exist: those in the settings, and ``more``."""
     named = (specs / folder for folder in read_settings(specs, Problems()).older)
     return [folder for folder in (*named, *more) if folder.exists()]
 
@@ -91,8 +91,8 @@ def load(
 ) -> Definitions:
     """Load a folder of definitions, or a single file. Raises SpecError with all problems.
 
-    ``components`` overrides the optional components of the settings. ``check`` adds problems of the settings.
-    ``more`` are further folders of other releases; None ignores also those of the settings.
+    ``components`` overrides the optional components of the settings. ``check`` can report further problems in them.
+    ``more`` are additional folders of older releases; None ignores even those in the settings.
     """
     problems = Problems()
     settings = read_settings(specs, problems)
@@ -123,7 +123,7 @@ def load(
     sound = [each for each in checked if not each.message.is_removed]
     found = {each.message.name: (each.message, each.structs) for each in sound}
     secrets = secret_rules.resolve(secret_facts, found, problems)
-    # Includes messages of other releases only.
+    # These annotations also name messages that only other releases have.
     error_responses = error_response_rules.resolve(() if more is None else error_response_facts, found, problems)
     entities = entity_rules.resolve(() if more is None else entity_facts, found, problems, entity_types)
     restrictions = restriction_rules.resolve(() if more is None else restriction_facts, found, problems)

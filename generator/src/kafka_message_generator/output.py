@@ -39,7 +39,9 @@ def is_current(request: PackageRequest) -> bool:
 def check_folder(output: Path) -> None:
     """Raise RequestError if the folder has files but is not a generated package."""
     if output.exists() and any(output.iterdir()) and not (output / MANIFEST).exists():
-        raise RequestError(f"{output} has files but no {MANIFEST}: not a generated package, not changed")
+        raise RequestError(
+            f"{output} contains files but no {MANIFEST}, so it is not a generated package; choose another folder"
+        )
 
 
 def check_owner(request: PackageRequest, settings: Settings, problems: Problems) -> None:
@@ -53,13 +55,13 @@ def check_owner(request: PackageRequest, settings: Settings, problems: Problems)
 
 
 def tools_of(output: Path) -> dict[str, str]:
-    """Return the tool versions in the manifest; the current ones if it has none."""
+    """Return the tool versions in the manifest, or the current versions if it has none."""
     found = _manifest(output).get("tools")
     return {name: str(version) for name, version in found.items()} if isinstance(found, dict) else tools()
 
 
 def other_tools(output: Path) -> str | None:
-    """Return a note for a diff if other tool versions generated the package, else None."""
+    """Return a note if other tool versions generated the package, else None."""
     used = tools_of(output)
     if used == tools():
         return None
@@ -95,7 +97,7 @@ def write(output: Path, files: dict[str, str]) -> list[str]:
 
 
 def _build_copy(file: Path, output: Path) -> Path:
-    """Return the path of a module's copy in setuptools' build folder, which would end up in the next wheel."""
+    """Return the path of a module's copy in setuptools' build folder; the next wheel would contain a stale copy."""
     return output / "build" / "lib" / file.relative_to(output / "src")
 
 
@@ -111,7 +113,7 @@ def _remove(file: Path, output: Path) -> None:
 
 
 def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
-    """Yield the unified diff from the files on disk."""
+    """Yield the unified diff from the files on disk to ``files``."""
     present = {file.relative_to(output).as_posix(): file for file in _files(output)}
     for name in sorted({*present, *files}):
         old = present[name].read_bytes() if name in present else None

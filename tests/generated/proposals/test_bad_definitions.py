@@ -266,7 +266,7 @@ OPTIONAL = (
             field("A", versions="2+", tag=0, taggedVersions="2+"), field("B", "string", flexibleVersions="2+"), **WITH
         ),
         "2: $.fields[0].taggedVersions: field A has taggedVersions 2+, but flexible versions none; only flexible versions have tagged fields",
-        "3: $.fields[1].flexibleVersions: field B has flexibleVersions 2+, which are not all in the message's none",
+        "3: $.fields[1].flexibleVersions: field B has flexibleVersions 2+, which are not all among the message's flexible versions none",
     ),
     Case(
         "closed versionsWithOptional",
@@ -276,7 +276,7 @@ OPTIONAL = (
     Case(
         "versionsWithOptional beyond the valid versions",
         text(optionalFields=[optional("A")], versionsWithOptional="9+", flexibleVersions="none"),
-        "1: $.optionalFields[0]: warning: field A has versions 9+, but the message has 0-3; it is never sent",
+        "1: $.optionalFields[0]: warning: field A has versions 9+, but the message has versions 0-3; it is never sent",
     ),
     Case(
         "tags not an int16 in hexadecimal",

@@ -97,7 +97,10 @@ def test_no_common_message_exits_with_3(folders: tuple[str, str], capsys: pytest
     Path(new, "OrderRecord.json").unlink()
     Path(new, "PurchaseRecord.json").write_text(other)
     assert run("--old", old, "--new", new, "--level", "wire") == 3
-    assert capsys.readouterr() == ("", f"{new} has no released message version of {old}\nnothing was compared\n")
+    assert capsys.readouterr() == (
+        "",
+        f"{new} and {old} have no released message version in common\nnothing was compared\n",
+    )
     assert run("--old", old, "--new", new, "--level", "policy") == 1
     assert "MESSAGE_REMOVED" in capsys.readouterr().out
 

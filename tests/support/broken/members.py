@@ -49,7 +49,7 @@ FIELDS: tuple[Case, ...] = (
     Case(
         "flexible override too wide",
         text(field("A", "string", flexibleVersions="1+")),
-        "2: $.fields[0].flexibleVersions: field A has flexibleVersions 1+, which are not all in the message's 2+",
+        "2: $.fields[0].flexibleVersions: field A has flexibleVersions 1+, which are not all among the message's flexible versions 2+",
     ),
     Case(
         "tagged key",
@@ -127,27 +127,27 @@ FIELDS: tuple[Case, ...] = (
     Case(
         "default of many digits",
         text(field("A", "int64", default="1" * 5000)),
-        f"2: $.fields[0].default: invalid default '{'1' * 57}...' for int64 field A: out of range, int64 has -9223372036854775808 to 9223372036854775807",
+        f"2: $.fields[0].default: invalid default '{'1' * 57}...' for int64 field A: out of range for int64; use -9223372036854775808 to 9223372036854775807",
     ),
     Case(
         "taggedVersions above the message",
         text(field("A", tag=0, taggedVersions="4+")),
-        "2: $.fields[0].taggedVersions: warning: field A has taggedVersions 4+, but the message has 0-3; they have no effect yet",
+        "2: $.fields[0].taggedVersions: warning: field A has taggedVersions 4+, but the message has versions 0-3; they have no effect yet",
     ),
     Case(
         "nullableVersions above the message",
         text(field("A", "string", nullableVersions="4+")),
-        "2: $.fields[0].nullableVersions: warning: field A has nullableVersions 4+, but the message has 0-3; they have no effect yet",
+        "2: $.fields[0].nullableVersions: warning: field A has nullableVersions 4+, but the message has versions 0-3; they have no effect yet",
     ),
     Case(
         "flexibleVersions of a field above the message",
         text(field("A", "string", flexibleVersions="4+")),
-        "2: $.fields[0].flexibleVersions: warning: field A has flexibleVersions 4+, but the message has 0-3; they have no effect yet",
+        "2: $.fields[0].flexibleVersions: warning: field A has flexibleVersions 4+, but the message has versions 0-3; they have no effect yet",
     ),
     Case(
         "versions outside the message",
         text(field("A", versions="4+")),
-        "2: $.fields[0].versions: warning: field A has versions 4+, but the message has 0-3; it is never sent",
+        "2: $.fields[0].versions: warning: field A has versions 4+, but the message has versions 0-3; it is never sent",
     ),
 )
 
@@ -217,7 +217,7 @@ STRUCTS: tuple[Case, ...] = (
     Case(
         "struct in no version",
         text(sub("A", sub("B", field("X", versions="3"), type="In", versions="0-1"), versions="2+")),
-        "2: $.fields[0].fields[0].versions: field B has versions 0-1, none of them in its parent's 2-3",
+        "2: $.fields[0].fields[0].versions: field B has versions 0-1, none of them among its parent's 2-3",
     ),
     Case(
         "field in no version",
@@ -225,7 +225,7 @@ STRUCTS: tuple[Case, ...] = (
             sub("A", field("X", versions="0-1"), field("Y", versions="none"), field("Z", versions="9+"), versions="2+"),
         ),
         "2: $.fields[0].fields[0].versions: warning: field X has versions 0-1, but struct Sub has 2-3; it is never sent",
-        "2: $.fields[0].fields[2].versions: warning: field Z has versions 9+, but the message has 0-3; it is never sent",
+        "2: $.fields[0].fields[2].versions: warning: field Z has versions 9+, but the message has versions 0-3; it is never sent",
     ),
     Case(
         "struct in no version of a common struct",
@@ -236,7 +236,7 @@ STRUCTS: tuple[Case, ...] = (
                 common("Sub", field("Y")),
             ],
         ),
-        "1: $.commonStructs[0].fields[0].versions: field B has versions 0-1, none of them in its parent's 2-3",
+        "1: $.commonStructs[0].fields[0].versions: field B has versions 0-1, none of them among its parent's 2-3",
         "1: $.commonStructs[0].fields[1].versions: warning: field X has versions 1, but struct Com has 2-3; it is never sent",
     ),
     Case(

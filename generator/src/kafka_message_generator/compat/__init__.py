@@ -1,4 +1,4 @@
-"""Compatibility of definitions: wire signatures, the history of releases, and findings with witnesses.
+"""Compatibility of definitions: wire signatures, the history of releases, and findings with counterexamples.
 
 * `signatures` describes the bytes of a version; `order`, `compare` and `renames` compare two of them.
 * `witness` finds bytes that two versions read differently.

@@ -1,4 +1,4 @@
-"""Rows that explain the bytes of a message for two versions."""
+"""Rows that explain the bytes of a message by one definition."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, ST
 from kafka_message_generator.runtime.schema.struct import Field
 
 _MOST_BYTES = 8
-"""Maximum number of bytes per row."""
+"""Maximum number of bytes printed per row."""
 _MOST_ROWS = 5
 _BEFORE = 1
-"""Number of equal rows before the first difference."""
+"""Number of equal rows printed before the first difference."""
 
 
 @dataclass(frozen=True)
 class AnnotatedRow:
-    """A leaf span, at bytes ``start`` to ``end`` of a message."""
+    """A value, length or tag in a message; ``start`` is its offset."""
 
     start: int
     data: bytes
@@ -30,7 +30,7 @@ class AnnotatedRow:
     value: object
     note: str
     absent: Mapping[int, object] = field(default_factory=dict)
-    """Defaults of absent tagged fields."""
+    """Defaults of absent tagged fields, by tag."""
 
     def means(self, other: AnnotatedRow) -> bool:
         """Return whether both rows have the same bytes, value and role."""
@@ -54,7 +54,7 @@ class _AnnotatedTraversal(SpanTraversal):
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
         self.absent: dict[Span, dict[int, Field]] = {}
-        """Defaults by the leaf that counts the fields of a section."""
+        """Absent tagged fields by tag, for the span of each section's count."""
 
     def places(self, section: Section) -> Iterator[TagPosition]:
         yield from super().places(section)
@@ -86,7 +86,7 @@ def _exact(value: object) -> tuple[type, str]:
 
 
 def parting(one: Sequence[AnnotatedRow], other: Sequence[AnnotatedRow]) -> int:
-    """Return the index of the first row with a different meaning, or with a different name or note."""
+    """Return the index of the first row with another meaning, or else with another path or note."""
     pairs = list(zip(one, other, strict=False))
     apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
     renamed = (number for number, (row, its) in enumerate(pairs) if (row.path, row.note) != (its.path, its.note))
@@ -95,7 +95,7 @@ def parting(one: Sequence[AnnotatedRow], other: Sequence[AnnotatedRow]) -> int:
 
 
 def excerpt(rows: Sequence[AnnotatedRow], begin: int) -> Iterator[str]:
-    """Yield lines from shortly before row ``begin``: address, hex, path, value and note, or the error."""
+    """Yield lines from shortly before row ``begin``: offset, hex, path, value and note, or the error."""
     first = max(begin - _BEFORE, 0)
     some = rows[first : first + _MOST_ROWS]
     hexes = [_hex(row.data) for row in some]

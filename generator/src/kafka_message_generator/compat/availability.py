@@ -19,7 +19,7 @@ Today = Mapping[str, tuple[Message, MessagePlan]]
 
 @dataclass(frozen=True)
 class ReleaseRange:
-    """Consecutive releases with the same versions of a message."""
+    """The versions of a message from release number ``release`` on."""
 
     release: int
     versions: Versions
@@ -38,7 +38,7 @@ class Availability:
     """Versions that Kafka supported before a definition file described them."""
 
     def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
-        """Return whether a version existed before ``since``, the release with its first definition."""
+        """Return whether a version existed before ``since``, the first release that defines it."""
         older = self.older.get(message, NONE)
         return any(version in older and self.first(message, version) == since for version in versions)
 
@@ -46,7 +46,7 @@ class Availability:
         return next((run.release for run in self.runs.get(message, ()) if version in run.versions), None)
 
     def gaps(self, message: str, version: int) -> tuple[int, ...]:
-        """Return the releases that lack a version between releases that have it."""
+        """Return the indexes of the releases without a version between releases with it."""
         runs = self.runs.get(message, ())
         numbers = range(len(self.releases))
         has = [

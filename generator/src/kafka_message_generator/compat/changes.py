@@ -1,4 +1,4 @@
-"""Changes between neighbouring releases: messages, versions, fields, error codes, and layouts."""
+"""Changes between consecutive releases: messages, versions, fields, error codes, and layouts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Differing:
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes from the previous release, with current message names."""
+    """Changes from the previous release; messages have their current names."""
 
     release: str
     before: str | None

@@ -1,4 +1,4 @@
-"""The command ``compat``: reports incompatible changes of definitions, with witnesses."""
+"""The command ``compat``: reports incompatible changes of definitions, with bytes that show each."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
         report = _report(read_folder, arguments)
         is_found = bool(report.counting(arguments.level))
         if not is_found and not report.is_compared:
-            raise CompatInputError(f"{report.new} has no released message version of {report.old}")
+            raise CompatInputError(f"{report.new} and {report.old} have no released message version in common")
     except (CompatInputError, HistoryError, SpecError, WaiverError, OSError) as error:
         print(error, file=sys.stderr)
         print("nothing was compared", file=sys.stderr)

@@ -52,7 +52,7 @@ class Difference:
 
 
 def difference(writer: WireSignature, reader: WireSignature) -> Difference | None:
-    """Return why ``reader`` may misread the bytes of ``writer``, or None if it provably cannot.
+    """Return why ``reader`` may misread bytes of ``writer``, or None if it provably cannot.
 
     A reader may accept more than a writer sends: null, additional tagged fields and unknown tagged fields. It rejects
     a tag that only its other versions define.

@@ -182,7 +182,7 @@ def _listeners(newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
         now: Message | None = new.messages.get(name)
         gone = set(message.listeners) - set(now.listeners if now is not None else message.listeners)
         if now is not None and gone and not now.is_removed:
-            what = f"{', '.join(sorted(gone))} no longer accepts it"
+            what = f"{', '.join(sorted(gone))} no longer accepts the request"
             before, after = ", ".join(message.listeners), ", ".join(now.listeners)
             place = now.at("listeners")
             yield Finding("LISTENER_REMOVED", name, "", (), what, "keep it", place, before, after, newest.name)

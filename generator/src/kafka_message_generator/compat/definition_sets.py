@@ -19,7 +19,7 @@ from kafka_message_generator.spec.source import Location, Problems, SpecError
 
 @dataclass(frozen=True)
 class DefinitionSet:
-    """Valid definitions by message name; ``name`` is for reports."""
+    """Valid definitions by message name; reports show ``name``."""
 
     name: str
     messages: dict[str, Message]
@@ -68,7 +68,7 @@ def _members(
 
 @dataclass(frozen=True)
 class Released:
-    """A message version, from the last release that had it."""
+    """The last set that has a message version, and its plan."""
 
     source: DefinitionSet
     plan: MessagePlan
@@ -76,7 +76,7 @@ class Released:
 
 @dataclass(frozen=True)
 class Baseline:
-    """All released versions: sets from oldest to newest, and each message version from the last set that has it."""
+    """Released versions: the sets, oldest first, and the last set with each message version."""
 
     name: str
     sets: tuple[DefinitionSet, ...]
@@ -150,9 +150,9 @@ def _load(path: Path, is_released: bool) -> tuple[Message, MessagePlan | None]:
 def successor(
     name: str, older: Baseline, today: Mapping[str, Message], plan_of: Callable[[str], MessagePlan]
 ) -> str | None:
-    """Return the new name of a renamed message without a key, or None.
+    """Return the new name of a renamed message without an API key, or None.
 
-    The new name begins with the old one; the layouts are equal.
+    The new name begins with the old one, and the layouts are equal.
     """
     versions = older.versions[name]
     if not versions:

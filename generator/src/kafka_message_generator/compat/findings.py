@@ -1,4 +1,4 @@
-"""Rules of compatibility and their findings."""
+"""Compatibility rules, and findings: changes that violate one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_message_generator.spec.source import Location
 
 ADVICE = "advice"
 LEVELS = ("wire", "behaviour", "json", "api", "policy", ADVICE)
-"""Levels by severity, worst first; each includes those before it."""
+"""Levels of severity, worst first; each includes the levels before it."""
 
 _README = "Kafka's guide to message definitions"
 
@@ -212,7 +212,7 @@ class Direction:
 
     breaks: str | None
     """None if provably compatible; otherwise ``fails``, ``reads differently``, ``rewrites differently``, or
-    ``differs`` without a witness.
+    ``differs`` if no witness was found.
     """
     witness: Witness | None = None
 
@@ -232,7 +232,7 @@ class Finding:
     """New state: a digest or a short value. A waiver applies only if ``before`` and ``after`` match."""
     since: str = ""
     reason: str = ""
-    """For a changed layout: a key of ``compare.REASONS``."""
+    """A key of ``compare.REASONS`` if the layout changed, otherwise empty."""
     new_reads_old: Direction | None = None
     old_reads_new: Direction | None = None
 

@@ -98,9 +98,9 @@ def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, objec
 
 
 def junit(report: Report, level: str) -> str:
-    """Format a test suite: a case for each finding, failed if it counts, and one for the equal versions.
+    """Format a test suite with a case for each finding and one for the equal versions. Findings up to ``level`` fail.
 
-    The text is ASCII with character references.
+    Other characters than ASCII are escaped.
     """
     counting = report.counting(level)
     suite = ElementTree.Element(

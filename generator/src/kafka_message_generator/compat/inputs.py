@@ -36,7 +36,7 @@ class CompatInputError(Exception):
 
 
 def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, DefinitionSet]:
-    """Return the baseline and the set to compare, from two command line arguments. Raises InputError and SpecError.
+    """Return the definitions that the arguments ``--old`` and ``--new`` name. Raises CompatInputError and SpecError.
 
     A Git revision without a folder uses the folder of the other argument.
     """

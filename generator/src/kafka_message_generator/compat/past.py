@@ -1,4 +1,4 @@
-"""The page docs/history.md: wire differences between neighbouring Kafka releases, with witnesses."""
+"""Printer of docs/history.md: wire differences between consecutive Kafka releases, with counterexamples."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ This page compares each release of Kafka since 2.2.0 with the previous one, vers
 `compat`](compat.md) does. `nox -s upstream -- import-history` generates it from
 [specs/history](../specs/history/README.md).
 
-Kafka's guide to message definitions forbids changes of released versions. Requests and responses follow it almost always.
-Records of logs did not while their feature was in preview. `nox -s upstream -- exchange` passes the bytes below to Kafka's
-own classes of both releases: each side misreads the bytes of the other.
+Kafka's guide to message definitions forbids changes of released versions. Requests and responses follow this rule with
+few exceptions. Records of internal logs changed while their feature was in preview. `nox -s upstream -- exchange` passes
+the bytes below to Kafka's own classes of both releases: each side misreads the bytes of the other.
 
 `RequestHeader` 0 changed in 2.4.0 without an effect on connections. Kafka 2.3 wrote the header with a client id; the
 definitions since 2.4 call these bytes version 1. Only ControlledShutdown 0 uses version 0.
@@ -28,7 +28,8 @@ definitions since 2.4 call these bytes version 1. Only ControlledShutdown 0 uses
 _TABLE = """
 ## Release by release
 
-Releases without changes are omitted.
+The column *messages* counts messages, the others message versions. *But for tags* are versions that are equal except for
+tagged fields, which the other release skips. Releases without changes are omitted.
 
 | release | messages | proved equal | but for tags | changed | new versions | dropped |
 |---|--:|--:|--:|--:|--:|--:|

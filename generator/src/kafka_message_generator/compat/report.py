@@ -1,4 +1,4 @@
-"""A comparison: applies every rule, merges equal findings, and counts message versions."""
+"""Comparison of definitions: applies every rule, merges equal findings, counts message versions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Report:
 
     @property
     def is_compared(self) -> bool:
-        """Whether both sides share a released version, possibly under another name."""
+        """Whether both definition sets share a released version, possibly under another name."""
         return bool(self.counts.compared) or any(finding.rule == "MESSAGE_RENAMED" for finding in self.findings)
 
     def at(self, level: str) -> list[Finding]:
@@ -49,7 +49,7 @@ class Report:
         return [finding for finding in self.findings if LEVELS.index(finding.level) <= most]
 
     def counting(self, level: str) -> list[Finding]:
-        """Return the findings up to a level, without advice."""
+        """Return the findings at or above a level, without advice."""
         return [finding for finding in self.at(level) if finding.level != ADVICE]
 
 

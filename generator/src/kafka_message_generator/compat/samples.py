@@ -1,4 +1,4 @@
-"""Small values of a schema, as candidates for a witness."""
+"""Small values of a schema, as candidates for counterexamples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_message_generator.runtime.schema.struct import Field
 from kafka_message_generator.runtime.schema.types import ArrayOf, Blob, Fixed, Text, Type, VarInt
 
 Choice = tuple[tuple[str, ...], int]
-"""Path of a field and index of one of its values."""
+"""Path of a field, and index of its sample value."""
 _EVERYWHERE: Choice = ((), -1)
 _UNKNOWN, _UNKNOWN_FIELD = "unknown tagged field", RawTaggedField(31999, b"\x01")
 """An unknown tagged field; its tag is also valid in an optional-field buffer."""

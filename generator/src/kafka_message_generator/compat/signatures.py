@@ -16,7 +16,7 @@ from kafka_message_generator.runtime._core.formatting import formatted
 
 @dataclass(frozen=True)
 class FixedWidth:
-    """A fixed or varint value: ``int32``, ``uuid``, ``varint32`` (zig-zag), ``uvarint64``."""
+    """A value without a length: ``int32``, ``uuid``, ``varint32`` (zig-zag), ``uvarint64`` (unsigned)."""
 
     label: str = field(compare=False)
     form: str
@@ -29,7 +29,7 @@ class FixedWidth:
 class LengthPrefixed:
     label: str = field(compare=False)
     form: str
-    """``string`` or ``bytes`` (also for records)."""
+    """``string``, or ``bytes`` for bytes and records."""
     compact: bool
     nullable: bool
 
@@ -50,7 +50,7 @@ class ArrayOf:
 
 @dataclass(frozen=True)
 class Nullable:
-    """A struct with a presence marker: a byte in regular fields, a varint in a tag section."""
+    """A nullable struct; its presence marker is a byte, or a varint in a tagged field."""
 
     label: str = field(compare=False)
     is_tagged: bool
@@ -80,7 +80,7 @@ class Tags:
     form: str
     fields: tuple[TagAtom, ...]
     absent: tuple[int, ...] = field(default=(), compare=False)
-    """Tags of other versions that this one rejects."""
+    """Tags that other versions define and this version rejects."""
 
     def __str__(self) -> str:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
@@ -100,7 +100,7 @@ def digest(atoms: WireSignature) -> str:
 
 
 def labels(atoms: WireSignature) -> Iterator[str]:
-    """Yield the field paths in wire order, nested ones after their parent."""
+    """Yield the field paths in wire order, nested fields after their parent."""
     for atom in atoms:
         if isinstance(atom, Tags):
             for each in atom.fields:
@@ -114,7 +114,7 @@ def labels(atoms: WireSignature) -> Iterator[str]:
 
 
 def tag_signatures(atoms: WireSignature) -> Iterator[TagAtom]:
-    """Yield the tagged fields, nested ones after their parent."""
+    """Yield the tagged fields, nested fields after their parent."""
     for atom in atoms:
         if isinstance(atom, Tags):
             for each in atom.fields:
@@ -250,7 +250,7 @@ class Inside:
 
 
 def insides(one: WireSignature, two: WireSignature) -> Iterator[tuple[Inside, Inside]]:
-    """Yield the contents of fields at the same places, including tagged fields with the same tag."""
+    """Yield the contents of each pair of fields with the same position or tag."""
     for before, after in zip(one, two, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
             yield from inside_tags(before, after)

@@ -1,7 +1,7 @@
-"""The history on disk: each distinct definition once, and a table of releases.
+"""The release history on disk: each distinct definition once, and a table of releases.
 
-``definitions/FetchRequest/2.4.0.json`` was new in Kafka 2.4.0. ``releases.json`` lists the releases with changed and
-removed definitions.
+``definitions/FetchRequest/2.4.0.json`` was new or changed in Kafka 2.4.0. ``releases.json`` lists releases with
+changed and removed definitions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OLDER = "older.json"
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _DIGITS = 16
 Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
-"""A release: digests of its jars, and folder and text of each definition by message."""
+"""SHA-256 of a release's jars by file name, and folder and text of its definitions by message."""
 Releases = dict[str, Kept]
 Codes = dict[str, dict[str, int]]
 
@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class ReleaseEntry:
-    """A release in the table: changes from the previous release, and digests of its jars."""
+    """A release in ``releases.json``: changes from the previous release, and digests of its jars."""
 
     name: str
     jars: dict[str, str]
@@ -59,7 +59,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class CodeLifetime:
-    """First release with an error code's name, first release without it, and the code."""
+    """``first`` is the first release with an error code, ``last`` the first without it, or None."""
 
     first: str
     last: str | None
@@ -71,7 +71,7 @@ class History:
     root: Path
     releases: tuple[ReleaseEntry, ...]
     error_codes: str
-    """Digest of the table of error codes."""
+    """Digest of ``error-codes.json``."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -186,7 +186,7 @@ def _changed(path: Path, digest: str) -> Iterator[str]:
 
 
 def releases_of(root: Path) -> Releases:
-    """Return the releases of a history, as ``write`` takes them. Raises HistoryError."""
+    """Return the releases of a history as an argument for ``write``. Raises HistoryError."""
     history = read(root)
     jars = {release.name: release.jars for release in history.releases}
     texts: dict[Path, str] = {}
@@ -200,7 +200,7 @@ def releases_of(root: Path) -> Releases:
 
 
 def codes_of(root: Path, releases: Iterable[str]) -> Codes:
-    """Return the error codes of releases, as ``write`` takes them. Raises HistoryError."""
+    """Return the error codes of releases as an argument for ``write``. Raises HistoryError."""
     lifetimes = read_error_codes(root).items()
     return {
         release: {
@@ -255,7 +255,7 @@ def _lifetimes(codes: Codes) -> str:
 
 
 def read_error_codes(root: Path) -> dict[str, CodeLifetime]:
-    """Return the lifetimes of error codes by name; empty without the file. Raises HistoryError."""
+    """Return the lifetimes of error codes by name; empty if the file is missing. Raises HistoryError."""
     path = root / ERROR_CODES
     if not path.exists():
         return {}
@@ -267,7 +267,7 @@ def read_error_codes(root: Path) -> dict[str, CodeLifetime]:
 
 
 def read_older(root: Path) -> dict[str, Versions]:
-    """Return the versions of ``OLDER`` by message name; empty without the file. Raises HistoryError."""
+    """Return the versions in ``OLDER`` by message name; empty if the file is missing. Raises HistoryError."""
     path = root / OLDER
     if not path.exists():
         return {}

@@ -1,4 +1,4 @@
-"""Rules of tags: a released tag may never be reused for another field."""
+"""Tag rules: a field keeps its tag, and no other field may ever reuse it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from kafka_message_generator.spec.model import Field
 
 @dataclass(frozen=True)
 class Use:
-    """A use of a tag: the field, and the last release with it."""
+    """A field with a tag, and the last release that has it."""
 
     field: Field
     path: str
-    """Current path of the field, after renames of its parents."""
+    """Path of the field with the current names of its parents."""
     place: str
     """Path of the field in the release of this use."""
     plan: MessagePlan
     release: str
     is_retired: bool = False
-    """True if a later release has the message without the tag."""
+    """True if a later release has the message but not the tag."""
 
     def stays_in(self, other: Use) -> bool:
-        """Return whether a later use is the same field, possibly renamed."""
+        """Return whether the later use is by the same field, possibly renamed."""
         if self.field.name == other.field.name:
             return not self.is_retired or self._is_same_value(other)
         return not self.is_retired and self._is_same_value(other, in_one_version=True)

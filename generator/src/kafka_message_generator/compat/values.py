@@ -1,4 +1,4 @@
-"""Comparison of the values that two sides read from the same bytes."""
+"""Comparison of the values that writer and reader see in the same bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_message_generator.runtime.schema.types import ArrayOf, Type, elements
 
 
 def first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct) -> str | None:
-    """Return a description of the first value that differs, or None."""
+    """Return a description of the first difference between ``meant`` and ``got``, or None."""
     one, two = _Values(), _Values()
     one.struct(schema, meant, "")
     two.struct(reader, got, "")

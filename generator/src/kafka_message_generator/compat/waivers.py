@@ -1,4 +1,4 @@
-"""Waivers: accepted differences in a TOML file, each bound to the state before and after."""
+"""Waivers: accepted findings in a TOML file. Each names the state before and after the change."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _KEYS = (*_TEXTS, "versions")
 
 
 class WaiverError(Exception):
-    """Raised for an invalid file of waivers, with one problem per line."""
+    """Raised for an invalid waiver file, with one problem per line."""
 
 
 @dataclass(frozen=True)
 class Waiver:
-    """An accepted difference, bound to versions, ``before`` and ``after``."""
+    """An accepted finding, with its versions, ``before`` and ``after``."""
 
     rule: str
     message: str
@@ -49,7 +49,7 @@ class Waiver:
 
 
 def read_waivers(path: Path) -> list[Waiver]:
-    """Read a file of waivers. Raises WaiverError with all problems."""
+    """Read a waiver file. Raises WaiverError with all problems."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Wire rules: a released version keeps its layout, a message keeps its key."""
+"""Wire rules: a released version keeps its layout and header, a message its API key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEW_VERSION = "keep the released versions unchanged; make the change in a new v
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result for a released version: equal, compatible, or changed."""
+    """The result for a released version; ``state`` is equal, compatible or changed."""
 
     message: str
     version: int
@@ -134,7 +134,7 @@ def _header(message: Message, version: int) -> int:
 
 
 def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
-    """Yield messages whose key changed, and keys reused for another message."""
+    """Yield changed API keys and types, and API keys reused for another message."""
     owners: dict[tuple[str, int], tuple[str, str]] = {}
     last: dict[str, tuple[Message, str]] = {}
     for side in old.sets:

@@ -1,4 +1,4 @@
-"""Size of messages by field, and under other integer encodings.
+"""Measurement of messages: size by field, and under other integer encodings.
 
 The encodings are those of proposal 002: ``fixed``, ``packed`` (zig-zag varint) and ``upacked`` (varint of the two's
 complement).

@@ -1,4 +1,4 @@
-"""The subcommand ``cost``."""
+"""The command ``cost``."""
 
 from __future__ import annotations
 

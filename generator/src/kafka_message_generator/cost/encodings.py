@@ -11,7 +11,7 @@ FORMS = ("fixed", "packed", "upacked")  # fastest to decode first
 
 
 def encoded_size(form: str, bits: int, value: int) -> int:
-    """Return the bytes of an integer of 16, 32 or 64 ``bits`` as ``fixed``, ``packed`` or ``upacked``.
+    """Return the encoded size in bytes of an integer of ``bits`` bits, as ``fixed``, ``packed`` or ``upacked``.
 
     Raises ValueError if the value does not fit, or the form or width is unknown.
     """
@@ -29,7 +29,7 @@ def encoded_size(form: str, bits: int, value: int) -> int:
 
 @dataclass(frozen=True)
 class SizeRange:
-    """A range of integers, both ends included, with equal encoded size."""
+    """A range of integers, both ends included, with the same encoded size."""
 
     lowest: int
     highest: int

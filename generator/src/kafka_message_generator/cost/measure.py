@@ -1,4 +1,4 @@
-"""Measurement of sample messages under the original and modified definitions."""
+"""Measurement of samples under their definition and under copies with other encodings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ALL = Versions(0, MAX_VERSION)
 
 @dataclass(frozen=True)
 class FieldCost:
-    """Size of an integer field, or of the elements of an integer array, over all samples.
+    """Size of an integer field, or of the elements of an integer array, summed over all samples.
 
-    ``fixed``, ``packed`` and ``upacked`` are bytes at the width of the type, without lengths and counts.
+    ``fixed``, ``packed`` and ``upacked`` are the bytes under each encoding at the type's width, without counts.
     """
 
     path: str  # such as ``topics[].partitions[].leader_id``
@@ -33,14 +33,14 @@ class FieldCost:
     fixed: int
     packed: int
     upacked: int
-    # Smallest form, the simpler of equal ones; None without values. All paths to a struct share its forms.
+    # Smallest of ``FORMS``, the first if several are equal; None without values. All uses of a struct share it.
     smallest: str | None
     share: float  # ``defined`` relative to all bytes of the samples, 0 to 1
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Bytes of all samples if all integers use one encoding."""
+    """Bytes of all samples if all integers use one encoding; ``smallest`` chooses by field."""
 
     defined: int  # the definition's own encodings
     fixed: int
@@ -61,7 +61,7 @@ class Cost:
 
     @property
     def other(self) -> int:
-        """Bytes without a choice of encodings: strings, lengths, counts, tags and other types."""
+        """Bytes other than integers: strings, lengths, counts, tags and other types."""
         return self.totals.defined - sum(field.defined for field in self.fields)
 
 

@@ -19,7 +19,7 @@ _KEYS: dict[str, type] = {"message": str, "version": int, "hex": str}
 
 
 class CostError(Exception):
-    """Raised with one problem per line."""
+    """Raised for invalid samples, with one problem per line."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems
@@ -30,7 +30,7 @@ class CostError(Exception):
 
 @dataclass(frozen=True)
 class Sample:
-    """Bytes of a message without header and frame; ``place`` is for error messages."""
+    """Bytes of a message without header and length prefix; error messages start with ``place``."""
 
     data: bytes
     version: int
@@ -38,7 +38,7 @@ class Sample:
 
 
 def read_samples(paths: Iterable[Path], message: str, valid: Versions, version: int | None = None) -> list[Sample]:
-    """Read the samples of one message from files, ``.gz`` or not.
+    """Read the samples of one message from plain or ``.gz`` files.
 
     JSON lines of other messages or versions are skipped; plain hex belongs to ``message`` and ``version``. Raises
     CostError with each invalid line as ``file:line: reason``, or if no sample is found.

@@ -1,4 +1,4 @@
-"""Wire layouts of a struct as data: the fields in wire order, for each run of versions with one layout."""
+"""Wire layouts of a struct as JSON: the fields in wire order, for each group of versions with one layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages as data: their definition, structs, fields and layouts."""
+"""Messages as JSON: definition, structs, fields and layouts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import Versions
 
 _SAFE = (1 << 53) - 1
-"""Largest integer written as a number instead of a text."""
+"""Largest integer written as a JSON number instead of a string."""
 _FACTS = ("versions", "nullableVersions", "tag", "taggedVersions", "optional", "flexibleVersions")
 _MARKS = ("ignorable", "mapKey", "enumeration", "about")
 
 
 def messages(definitions: Definitions) -> list[Json]:
-    """Return every message that has versions, by name."""
+    """Return every message that has versions, sorted by name."""
     known = {message.name: message for message in definitions.messages}
     plans = sorted(definitions.plans, key=lambda plan: plan.name)
     return [_message(plan, known[plan.name], definitions) for plan in plans]
@@ -62,7 +62,7 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
 
 
 def headers(message: Message, valid: Versions) -> list[Json]:
-    """Return the header version of each version of a message."""
+    """Return the header version of each message version, as ranges of versions."""
     starts = header_versions(message)
     return [next(header for first, header in reversed(starts) if first <= version) for version in valid]
 

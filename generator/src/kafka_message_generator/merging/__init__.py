@@ -1,1 +1,1 @@
-"""Union of the definitions of several releases."""
+"""Merging of the definitions of several releases."""

@@ -1,4 +1,4 @@
-"""Merging of older releases into the messages of the newest."""
+"""Merging of older releases into the messages of the newest release."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from kafka_message_generator.spec.versions import NONE
 
 
 def with_older(messages: list[Message], older: Baseline, problems: Problems) -> list[Message]:
-    """Return the messages with all versions of older releases, followed by the messages that only these have.
+    """Add the versions of older releases to the messages, and append the messages that only older releases have.
 
-    Added versions are not negotiated. Layout differences are added to ``problems``.
+    Clients do not negotiate added versions. Layout differences are added to ``problems``.
     """
     merged = [_merge(message, older, problems) for message in messages]
     return [*merged, *with_record_types(list(_removed(messages, older, problems)), messages)]
@@ -49,7 +49,9 @@ def _prove_covered(message: Message, name: str, older: Baseline, problems: Probl
     try:
         for version, each in older.versions[name].items():
             if version not in own and version not in message.valid:
-                raise MergeError(f"both have the same key, and {message.name} has no version {version}; use one name")
+                raise MergeError(
+                    f"both have the same API key, but {message.name} has no version {version}; use one name"
+                )
             if version not in own:
                 _prove(_plan(message), each, version)
     except MergeError as error:
@@ -66,7 +68,7 @@ def _merge(message: Message, older: Baseline, problems: Problems) -> Message:
     try:
         for each in released.values():
             _prove_same(message, each.source.messages[message.name])
-        if not released or message.kind == COORDINATOR_KEY:  # identified by version once, by apiKey now
+        if not released or message.kind == COORDINATOR_KEY:  # older releases identified it by version
             return message
         result = _unite(message, released)
     except MergeError as error:
@@ -120,7 +122,10 @@ def _prove(plan: MessagePlan, released: Released, version: int) -> None:
     there, here = witness(released.plan, plan, version), witness(plan, released.plan, version)
     details = "".join(
         f"\n    {side}: {_format(each)}"
-        for side, each in (("read here, of there", there), ("read there, of here", here))
+        for side, each in (
+            ("bytes of the older release, read by this one", there),
+            ("bytes of this release, read by the older one", here),
+        )
         if each is not None
     )
     raise MergeError(

@@ -1,4 +1,4 @@
-"""Coordinator records of Kafka 3.9 and 4.0, in which the version of a key was its record type."""
+"""Coordinator records up to Kafka 4.0, which identified the record type by the version of the key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST = Versions(0, 0)
 
 
 def with_record_types(older: list[Message], today: Iterable[Message]) -> list[Message]:
-    """Convert the coordinator keys and values of older releases to records with a type, if the type is free."""
+    """Give coordinator keys and values of older releases their record type as API key, if it is unused today."""
     keys = {message.api_key for message in today if message.kind == COORDINATOR_KEY}
     types = {
         message.name.removesuffix("Key"): message.valid.lowest

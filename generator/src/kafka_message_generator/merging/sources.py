@@ -1,4 +1,4 @@
-"""Other releases to merge: folders of definitions, and release histories."""
+"""Sources of older releases to merge: folders of definitions, and release histories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def with_folders(
     problems: Problems,
     names: dict[str, str],
 ) -> list[Message]:
-    """Add the versions of other folders, and the files of added messages to ``names``.
+    """Add the versions in other folders to the messages, and the files of added messages to ``names``.
 
     Each location is the setting or option that names the folder.
     """

@@ -1,4 +1,4 @@
-"""Union of two definitions of one message: the newer one, with additional versions of the older one."""
+"""Union of two definitions of one message: the newer one, plus the versions that only the older one has."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kafka_message_generator.spec.versions import MAX_VERSION, NONE, Versions
 
 
 class MergeError(Exception):
-    """Raised for two definitions without a common form."""
+    """Raised for two definitions that no single definition can represent."""
 
 
 @dataclass
 class _Table:
-    """The fields of each struct by name, not nested."""
+    """The fields of each struct, by the struct's name."""
 
     structs: dict[str, list[Field]] = field(default_factory=dict)
     common: dict[str, Struct] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class _Table:
 def union(newer: Message, older: Message, moved: Mapping[str, str]) -> Message:
     """Return the newer definition with the additional versions of the older one. Raises MergeError.
 
-    ``moved`` maps former paths of renamed fields to new ones. The caller compares the layouts.
+    ``moved`` maps old paths of renamed fields to new ones. The caller must compare the layouts.
     """
     if newer.is_removed:
         return replace(older, api_key=newer.api_key, location=newer.location, about=newer.about or older.about)
@@ -62,7 +62,7 @@ def _extra(mine: Versions, theirs: Versions) -> list[Versions]:
 
 
 def joined(one: Versions, two: Versions, what: str) -> Versions:
-    """Return one range for both. Raises MergeError if there is a gap between them."""
+    """Return the range that covers both. Raises MergeError if there is a gap between them."""
     if one.empty or two.empty:
         return two if one.empty else one
     low, high = sorted((one, two))

@@ -22,10 +22,10 @@ def build(
     enumerations: EnumerationFields | None = None,
     secrets: SecretFields | None = None,
 ) -> model.MessagePlan:
-    """Build the plan of a checked message with valid versions.
+    """Build the plan of a checked message that is not removed.
 
-    ``file`` is the definition's name in generated output, ``response`` the response of a request. ``enumerations``
-    and ``secrets`` annotate fields.
+    ``file`` is the definition's name in generated output, ``response`` the name of a request's response.
+    ``enumerations`` and ``secrets`` annotate fields.
     """
     plan = _Builder(checked.message, _with_body(checked), file, enumerations or {}, secrets or {}).plan()
     return replace(plan, response=response)
@@ -151,7 +151,7 @@ class _Builder:
         return model.Array(name, layout, compact, nullable, is_empty)
 
     def minimum(self, operation: model.Operation, version: int) -> int:
-        """Return 0 if an operation can take no bytes, else a positive number."""
+        """Return 0 if the encoded value can be empty, else a positive number."""
         if isinstance(operation, model.Default | model.NoSection):
             return 0
         if isinstance(operation, model.Single) and not operation.nullable:

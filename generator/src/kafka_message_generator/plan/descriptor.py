@@ -1,4 +1,4 @@
-"""The definition as compact data for the generated package."""
+"""The definition of a message as compact JSON for the generated package."""
 
 from __future__ import annotations
 

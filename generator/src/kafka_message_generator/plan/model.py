@@ -66,7 +66,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class PackedElement:
-    """Array element that is a varint, as in ``Packed``."""
+    """A varint as array element; see ``Packed``."""
 
     bits: int
     signed: bool
@@ -112,7 +112,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Single:
-    """A struct field; a nullable one starts with a presence byte."""
+    """A field with one struct; a nullable one starts with a presence byte."""
 
     name: str
     layout: LayoutRef
@@ -124,8 +124,8 @@ class Single:
 
 @dataclass(frozen=True)
 class Default:
-    """A field that the layout lacks: set to its default on read; other values are dropped on write, or rejected
-    (``refuse``).
+    """A field that the layout lacks: set to its default on read. Other values are dropped on write, or rejected if
+    ``refuse`` is true.
     """
 
     name: str
@@ -174,7 +174,7 @@ class OptionalBuffer:
 
 @dataclass(frozen=True)
 class NoSection:
-    """No tagged or optional fields in this version: none on read, rejected on write."""
+    """A version without tags: unknown tagged fields are empty on read, rejected on write."""
 
     def __str__(self) -> str:
         return "NoSection()"
@@ -252,7 +252,7 @@ class StructPlan:
 
 @dataclass(frozen=True)
 class MessagePlan:
-    """A message: its structs in order of dependency, the message itself last."""
+    """A message: its structs, each after those it contains, so the message itself is last."""
 
     name: str
     module: str

@@ -1,7 +1,7 @@
 """The plan of a message as compact text, which the native core interprets.
 
 The first line is the format. Each struct has a line ``:Name field/kind ...`` and a line ``versions operation ...``
-per layout. docs/adr/0007 has the grammar.
+per layout. docs/adr/0007 specifies the grammar.
 """
 
 from __future__ import annotations

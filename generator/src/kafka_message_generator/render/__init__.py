@@ -1,1 +1,1 @@
-"""Rendering of plans to source text: lowering builds the expressions, templates print them."""
+"""Rendering of plans: lowering turns them into Python expressions, templates print these."""

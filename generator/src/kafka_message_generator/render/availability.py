@@ -1,4 +1,4 @@
-"""Lowering of the release history to tables and one sentence per message."""
+"""Lowering of the release history to tables and a docstring sentence per message."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AvailabilityTable:
 
 
 def availability_of(definitions: Definitions) -> Availability | None:
-    """Return the releases of all messages, or None without a history. Raises HistoryError and SpecError."""
+    """Return the availability of all messages, or None without a history. Raises HistoryError and SpecError."""
     if definitions.history is None:
         return None
     sides = list(release_sets(definitions.history))

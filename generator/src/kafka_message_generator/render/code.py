@@ -42,7 +42,7 @@ _LETTERS = {"16s": "u", "?": "o"}
 
 @dataclass(frozen=True, order=True)
 class Bound:
-    """Method of a precompiled struct, bound to a module-level name such as ``_unpack_hiiB``."""
+    """Method of a ``struct.Struct``, bound to a module-level name such as ``_unpack_hiiB``."""
 
     action: str
     codes: tuple[str, ...]
@@ -59,14 +59,14 @@ class Bound:
 
 @dataclass(frozen=True)
 class Code:
-    """Python expression; a plain ``str`` is one without imports."""
+    """Python expression with imports; one without imports can be a plain ``str``."""
 
     text: str
     names: frozenset[str] = frozenset()
-    """Imported names, from ``HOMES``."""
+    """Names to import, keys of ``HOMES``."""
     bound: frozenset[Bound] = frozenset()
     opposite: str = ""
-    """Opposite of a test, if simpler than ``not``."""
+    """Negation of a test, if simpler than ``not``."""
 
     def __str__(self) -> str:
         return self.text
@@ -78,7 +78,7 @@ Part = Code | str
 def use(name: str) -> Code:
     """Return an imported name. Raises KeyError for a name missing in ``HOMES``."""
     if name not in _KNOWN:
-        raise KeyError(f"no module in HOMES has {name}")
+        raise KeyError(f"HOMES has no module for {name}")
     return Code(name, frozenset((name,)))
 
 
@@ -88,12 +88,12 @@ def bound(action: str, codes: tuple[str, ...]) -> Code:
 
 
 def code(template: str, *parts: Part) -> Code:
-    """Return a template filled with the texts of ``parts``, including their imports."""
+    """Return a template filled with ``parts``, which also imports their names."""
     return Code(template.format(*parts), names_of(parts), bound_of(parts))
 
 
 def call(function: Part, *arguments: Part) -> Code:
-    """Return a call; a function given as ``str`` is local to the module."""
+    """Return a function call; a function given as ``str`` belongs to the module itself."""
     return code("{}({})", function, joined(", ", arguments))
 
 
@@ -103,7 +103,7 @@ def joined(separator: str, parts: Iterable[Part]) -> Code:
 
 
 def test(positive: str, negative: str, *parts: Part) -> Code:
-    """Return a test with an explicit opposite."""
+    """Return a test with the template of its negation."""
     texts = tuple(map(str, parts))
     return Code(positive.format(*texts), names_of(parts), bound_of(parts), negative.format(*texts))
 

@@ -1,4 +1,4 @@
-"""Template environments."""
+"""Jinja environments."""
 
 from __future__ import annotations
 

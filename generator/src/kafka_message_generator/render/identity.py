@@ -18,7 +18,7 @@ TOOLS = "kafka-messages-tools"
 
 
 class RequestError(ValueError):
-    """Raised for an invalid request."""
+    """Raised for an invalid ``PackageRequest``."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Identity:
     description: str
     readme: str | None
     components: tuple[str, ...]
-    """Names of all runtime components, in dependency order."""
+    """Names of the package's components, each after those it imports."""
     metadata: tuple[tuple[str, str], ...]
     """Further lines of ``[project]`` in pyproject.toml: key and TOML value."""
     urls: tuple[tuple[str, str], ...]

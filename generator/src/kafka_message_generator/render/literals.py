@@ -50,7 +50,7 @@ def parameter(field: FieldPlan) -> Code:
 
 
 def key_parameter(field: FieldPlan, is_whole: bool) -> Code:
-    """Return the lookup parameter of a key field, optional for a part of a key."""
+    """Return a lookup method's parameter for a key field, optional unless ``is_whole``."""
     needed = code("{}: {}", field.name, annotation(field))
     return needed if is_whole else code("{} = {}", needed, use("UNSET"))
 
@@ -60,7 +60,7 @@ def _unset(field: FieldPlan) -> Part:
 
 
 def slot(struct: StructPlan, field: FieldPlan) -> str:
-    """Return the attribute of a field; a lazy default has a private one, which is None until it is created."""
+    """Return the attribute that stores a field; private for a lazy default, and None until its first access."""
     return f"_{field.name}" if field.name in lazy_fields(struct) else field.name
 
 
@@ -78,7 +78,7 @@ def store(field: FieldPlan) -> Part:
 
 
 def fresh(field: FieldPlan) -> Part:
-    """Return an expression for the default, a new object if it is mutable."""
+    """Return an expression for the default; a mutable default is a new object each time."""
     default = field.default
     if default is Empty.ARRAY:
         return f"{naming.collection(field.type)}()" if field.collection else "[]"
@@ -104,9 +104,9 @@ def _factory(make: str) -> Code:
 
 
 def default_tests(message: MessagePlan, field: FieldPlan, value: str) -> list[Code]:
-    """Return tests that all hold exactly when the expression ``value`` is the field's default.
+    """Return tests that are all true only if the expression ``value`` is the field's default.
 
-    For a wrong type, a test fails or raises.
+    For a wrong type, a test is false or raises.
     """
     default = field.default
     if default is None:

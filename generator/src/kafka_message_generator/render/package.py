@@ -1,4 +1,4 @@
-"""Rendering of the whole package as formatted files by path, with a manifest."""
+"""Rendering of the whole package: formatted files by path, and a manifest."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class PackageRequest:
-    """Input and output of a generation.
+    """Definitions, output folder and options of a package to generate.
 
     ``package`` and ``components`` override the settings. Raises RequestError for an invalid name.
     """
@@ -73,14 +73,14 @@ class PackageRequest:
     package: str | None = None
     components: tuple[str, ...] | None = None
     more: tuple[Path, ...] = ()
-    """Folders of other releases that contribute versions."""
+    """Folders of older releases, whose versions are added."""
 
     def __post_init__(self) -> None:
         checked_name(self.package)
 
 
 def inputs_hash(request: PackageRequest) -> str:
-    """Return a hash of everything the output depends on except the tools."""
+    """Return a hash of everything that determines the output, except the tool versions."""
     digest = hashlib.sha256(f"{request.package} {request.components}".encode())
     generator = Path(__file__).parents[1]
     ours = [path for ending in ("py", "json") for path in generator.rglob(f"*.{ending}")]
@@ -112,7 +112,7 @@ def tools() -> dict[str, str]:
 def render(identity: Identity, definitions: Definitions, progress: Progress = lambda done, count: None) -> Files:
     """Return every file of the package except its manifest, by path.
 
-    ``progress`` receives the numbers of finished and of all modules.
+    ``progress`` is called with the numbers of finished and of all modules.
     """
     root = f"src/{identity.import_name}"
     found = availability_of(definitions)
@@ -195,4 +195,4 @@ def _format(name: str, text: str) -> str:
     try:
         return black.format_str(text, mode=MODE)
     except InvalidInput as error:
-        raise RuntimeError(f"the generator printed {name} wrongly: {error}") from error
+        raise RuntimeError(f"internal error: the generated file {name} is not valid Python: {error}") from error

@@ -1,4 +1,4 @@
-"""Forms of a section of tagged or optional fields."""
+"""The three encodings of a section of tagged or optional fields."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Section = TagSection | OptionalBuffer
 
 @dataclass(frozen=True)
 class Form:
-    """Printed functions of a form, and its runtime helpers."""
+    """An encoding: names of its printed functions and runtime helpers."""
 
     function: str
     header: str
-    """Reader of tag, start and end of a field."""
+    """Helper that reads a field's tag, start and end."""
     unknown: str
-    """Reader of a section without known fields."""
+    """Helper that reads a section without defined fields."""
     join: str
 
 

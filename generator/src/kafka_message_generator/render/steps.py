@@ -28,7 +28,7 @@ class Do(Step):
 
 @dataclass(frozen=True)
 class Choose(Step):
-    """If chain; a final else has an empty condition."""
+    """If chain; an empty condition makes an else."""
 
     kind = "choose"
     branches: tuple[tuple[Part, tuple[Step, ...]], ...]
@@ -44,7 +44,7 @@ class Unpack(Step):
 
 @dataclass(frozen=True)
 class Function:
-    """Printed function; ``loop`` is the head of an optional loop around its body."""
+    """Printed function; ``loop`` is the ``for`` line around its body, if any."""
 
     name: str
     parameters: Part

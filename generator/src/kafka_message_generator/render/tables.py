@@ -20,7 +20,7 @@ from kafka_message_generator.spec.versions import Versions
 
 @dataclass(frozen=True)
 class Api:
-    """The messages with one API key."""
+    """The request and response with one API key."""
 
     key: int
     enum_name: str
@@ -50,7 +50,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class RecordTypeEntry:
-    """Record type of a log."""
+    """A record type of an internal topic."""
 
     family: str
     number: int
@@ -59,7 +59,7 @@ class RecordTypeEntry:
 
 
 def apis(definitions: Definitions) -> list[Api]:
-    """Return every API by key; a removed one has no versions."""
+    """Return every API, sorted by key; a removed API has no versions."""
     sides: dict[int, dict[str, Message]] = {}
     for message in definitions.messages:
         if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
@@ -68,7 +68,7 @@ def apis(definitions: Definitions) -> list[Api]:
 
 
 def listed(definitions: Definitions) -> list[Listed]:
-    """Return every message with versions by name; a response takes its shared data from the request."""
+    """Return every message that has versions, sorted by name."""
     requests = {message.api_key: message for message in definitions.messages if message.kind == REQUEST}
     found = []
     for message in definitions.messages:
@@ -113,7 +113,7 @@ def response_import(definitions: Definitions, name: str) -> str:
 
 
 def error_codes(definitions: Definitions) -> tuple[ErrorCode, ...]:
-    """Return the error codes by number, at least that of success."""
+    """Return the error codes, sorted by number; without ``errors.json`` only code 0."""
     return definitions.error_codes or (ErrorCode("NONE", 0, False),)
 
 
@@ -142,7 +142,7 @@ def abouts(definitions: Definitions) -> list[tuple[str, Sequence[Member | ErrorC
 
 
 def record_types(definitions: Definitions) -> list[RecordTypeEntry]:
-    """Return records of coordinators (key and value) and metadata logs (value only), by folder and number."""
+    """Return the record types of coordinators (key and value) and metadata (value only), by folder and number."""
     found: dict[tuple[str, int], dict[str, str]] = {}
     for message in definitions.messages:
         if message.is_removed or message.api_key is None:

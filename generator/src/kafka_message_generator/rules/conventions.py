@@ -1,4 +1,4 @@
-"""Warnings about probable mistakes that Kafka's generator accepts; not for released definitions."""
+"""Warnings about probable mistakes that Kafka's generator accepts; released definitions get none."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _integer(kind: str, text: str) -> int:
         raise DefaultError("use a decimal, 0x hexadecimal or 0 octal number")
     lowest, highest = INTEGER_RANGES[kind]
     if number is None or not lowest <= number <= highest:
-        raise DefaultError(f"out of range, {kind} has {lowest} to {highest}")
+        raise DefaultError(f"out of range for {kind}; use {lowest} to {highest}")
     return number
 
 

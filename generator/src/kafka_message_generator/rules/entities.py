@@ -32,7 +32,7 @@ TYPES: Types = {
 
 @dataclass(frozen=True)
 class EntityField:
-    """Entity types of a field: a single one, or one per value of another field."""
+    """Entity types of a field: a single one, or one for each value of another field."""
 
     message: str
     struct: str  # struct or message of the field
@@ -59,7 +59,7 @@ TOPIC_ID = "topicId"  # derived from the field name, not annotated
 def entity_fields(
     message: str, structs: Mapping[str, Sequence[Mapping[str, Any]]], named: Iterable[EntityField]
 ) -> dict[tuple[str, str], EntityField]:
-    """Return the entity types of the fields of a message, by struct and field."""
+    """Return the entity types of a message's fields, by struct and field."""
     found = {(each.struct, each.field): each for each in named if each.message == message}
     for struct, fields in structs.items():
         for field in fields:
@@ -79,7 +79,7 @@ def resolve(
 ) -> tuple[EntityField, ...]:
     """Resolve all entries; the result is valid only if ``problems`` has no errors.
 
-    ``more`` has the field type of each additional entity type.
+    ``more`` maps additional entity types to their field types.
     """
     types = {**TYPES, **{name: (kind,) for name, kind in more.items()}}
     found: dict[tuple[str, str, str], tuple[EntityField, set[str]]] = {}

@@ -1,4 +1,4 @@
-"""Checks of the fields in ``enumerations.json``."""
+"""Checks of the fields that ``enumerations.json`` names."""
 
 from __future__ import annotations
 

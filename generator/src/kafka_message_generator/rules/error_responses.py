@@ -68,7 +68,7 @@ def _value(fact: ErrorResponseFact, field: Field, problems: Problems) -> Value:
         problems.error(fact.value.location, f"{what}: {error}")
         return None
     if isinstance(value, Empty):
-        problems.error(fact.value.location, f"{what} is always {value.value}; remove the entry")
+        problems.error(fact.value.location, f"{what} has this default already: {value.value}; remove the entry")
     return value
 
 

@@ -58,7 +58,10 @@ def flexible_override(message: Message, member: Field, problems: Problems) -> No
         problems.error(member.at("flexibleVersions"), f"{what}; only string and bytes can")
     elif not message.flexible.covers(member.flexible):
         what = f"field {member.name} has flexibleVersions {member.flexible}"
-        problems.error(member.at("flexibleVersions"), f"{what}, which are not all in the message's {message.flexible}")
+        problems.error(
+            member.at("flexibleVersions"),
+            f"{what}, which are not all among the message's flexible versions {message.flexible}",
+        )
 
 
 def map_key(message: Message, member: Field, problems: Problems) -> None:
@@ -140,7 +143,7 @@ def default(message: Message, member: Field, problems: Problems) -> None:
 
 def versions_inside_message(message: Message, member: Field, problems: Problems) -> None:
     if not message.is_removed and member.versions.intersect(message.valid).empty and not member.versions.empty:
-        what = f"field {member.name} has versions {member.versions}, but the message has {message.valid}"
+        what = f"field {member.name} has versions {member.versions}, but the message has versions {message.valid}"
         problems.warn(member.at("versions"), f"{what}; it is never sent")
 
 
@@ -153,7 +156,7 @@ def versions_of_properties(message: Message, member: Field, problems: Problems) 
         ("flexibleVersions", member.flexible),
     ):
         if versions is not None and versions.lowest > message.valid.highest:
-            what = f"field {member.name} has {key} {versions}, but the message has {message.valid}"
+            what = f"field {member.name} has {key} {versions}, but the message has versions {message.valid}"
             problems.warn(member.at(key), f"{what}; they have no effect yet")
 
 

@@ -25,7 +25,7 @@ HeaderVersions = tuple[tuple[int, int], ...]  # pairs of first body version and 
 
 
 def header_versions(message: Message) -> HeaderVersions:
-    """Return the declared header versions, or those by Kafka's rule for flexible versions."""
+    """Return the declared header versions, or else those that Kafka's generator derives."""
     if message.header_versions is not None:
         return tuple(sorted((Versions.parse(text).lowest, int(v)) for text, v in message.header_versions.items()))
     if message.name == "ApiVersionsResponse":
@@ -46,7 +46,7 @@ def has_headers(messages: Sequence[Message]) -> bool:
 def check(messages: Sequence[Message], are_kafkas: bool, problems: Problems) -> None:
     """Check the required fields and versions of both headers.
 
-    ``are_kafkas`` is true for the headers of the generator.
+    ``are_kafkas`` is true for the generator's copies of Kafka's headers.
     """
     for header in messages:
         if header.name in FIELDS and header.kind == HEADER and not header.is_removed:

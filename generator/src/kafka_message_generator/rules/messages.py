@@ -109,7 +109,7 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
 def check_all(
     messages: Sequence[Message], problems: Problems, one_way: Collection[str] = (), unread: Collection[str] = ()
 ) -> None:
-    """Check for duplicate names and keys, and for requests without response other than ``one_way``."""
+    """Check for duplicate names and API keys, and for missing responses except to ``one_way``."""
     modules: dict[str, Message] = {}
     keys: Keys = {}
     for message in messages:

@@ -1,4 +1,4 @@
-"""Rules for the proposals: integer encodings, tagged-field formats and optional-field buffers."""
+"""Rules for proposed extensions of the protocol: integer encodings, tagged-field formats, optional-field buffers."""
 
 from __future__ import annotations
 

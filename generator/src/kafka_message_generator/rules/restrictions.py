@@ -12,14 +12,14 @@ from kafka_message_generator.spec.source import Problems
 
 @dataclass(frozen=True)
 class Restriction:
-    """A restriction of request versions: brokers only (empty ``feature``), or a minimum level of a feature."""
+    """Request versions that only brokers send (empty ``feature``), or that need a minimum level of a feature."""
 
     message: str
     lowest: int
     highest: int
     feature: str
     level: int
-    field: str  # only requests in which this field is not null; empty for all
+    field: str  # the restriction applies only if this field is not null; empty: always
 
 
 def resolve(

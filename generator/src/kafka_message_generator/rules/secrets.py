@@ -120,7 +120,7 @@ def _is_valid(entry: SettingEntry, messages: Messages, problems: Problems) -> bo
     if kind is None:
         return True
     if kind.names[:-1] != struct[: len(kind.names) - 1]:
-        what = f"{kind.text} of {entry.message} is in no struct around {entry.value.text}"
+        what = f"{kind.text} of {entry.message} is not in a struct that contains {entry.value.text}"
         problems.error(kind.location, f"{what}; a setting belongs to one resource")
         return False
     return _has_type(entry, kind, NUMBERS, messages, problems)

@@ -25,9 +25,9 @@ def check(
     problems: Problems,
     unread: Collection[str],
 ) -> None:
-    """Check the settings against messages, definition ``folders`` and the ``release`` in ``SOURCE``.
+    """Check the settings against the messages, the ``folders`` with definitions, and the ``release`` in ``SOURCE``.
 
-    ``unread`` names the messages of unreadable files.
+    ``unread`` names messages of unreadable files.
     """
     headers.check(messages, settings.headers == "kafka", problems)
     _one_way(settings, messages, unread, problems)
@@ -38,7 +38,7 @@ def check(
 
 
 def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
-    """Return the requests without response; all requests if the setting is invalid."""
+    """Return the requests in the setting ``one-way``, or all requests if it is invalid."""
     requests = [message.name for message in messages if message.kind == REQUEST]
     if "one-way" in settings.invalid_keys:
         return frozenset(requests)

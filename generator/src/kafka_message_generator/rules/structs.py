@@ -1,4 +1,4 @@
-"""Rules for structs: names, tags, nesting, and versions in common with their parents."""
+"""Rules for structs: names, tags, nesting, and field versions within those of the parent."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _check_body(
         if member.type.is_struct:
             is_reported = member.is_optional and member.versions.empty  # the message has no versionsWithOptional
             if not is_reported:
-                what = f"field {member.name} has versions {member.versions}, none of them in its parent's {versions}"
+                what = f"field {member.name} has versions {member.versions}, none of them among its parent's {versions}"
                 problems.error(member.at("versions"), what)
         elif not member.versions.intersect(message.valid).empty:  # otherwise reported with the field
             what = f"field {member.name} has versions {member.versions}, but {owner} has {versions}"

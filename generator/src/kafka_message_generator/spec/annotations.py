@@ -41,7 +41,7 @@ Parse = Callable[[Properties], T | None]
 
 
 def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]:
-    """Parse the entries of an annotation file, if it exists.
+    """Parse the entries of an annotation file; a missing file has none.
 
     Invalid entries are added to ``problems``.
     """

@@ -10,18 +10,18 @@ from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALU
 
 @dataclass(frozen=True)
 class Component:
-    """Module or folder of the runtime."""
+    """A module or folder of the runtime."""
 
     name: str
     about: str
     needs: tuple[str, ...] = ()
-    """Components that it imports, which precede it in the table."""
+    """Components that it imports; they precede it in ``COMPONENTS``."""
     kinds: frozenset[str] = frozenset()
-    """Kinds of messages that require it."""
+    """Message types that require it."""
     is_basic: bool = False
     """True for components of every package."""
     extra: tuple[str, ...] = ()
-    """Distributions of the extra ``extra_name``."""
+    """Requirements that the package's extra ``extra_name`` installs."""
     extra_name: str = "arrow"
 
 
@@ -69,11 +69,11 @@ COMPONENTS = {
         ),
     )
 }
-"""By name, in dependency order."""
+"""By name; each follows those it imports."""
 
 
 def called_for(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the default components of a package with messages of these kinds."""
+    """Return the default components of a package with these message types."""
     found = frozenset(kinds)
     return tuple(component.name for component in COMPONENTS.values() if component.is_basic or component.kinds & found)
 
@@ -85,7 +85,7 @@ FORMER = {
     "command": "kafka-messages-tools",
     "wireshark": "kafka-messages-tools",
 }
-"""Former components, with the distribution that now has their modules."""
+"""Removed components, and the distribution that contains each today."""
 
 
 OPTIONAL = tuple(component.name for component in COMPONENTS.values() if not component.is_basic)

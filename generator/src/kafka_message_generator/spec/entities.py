@@ -23,10 +23,10 @@ from kafka_message_generator.spec.source import Location, Node, Problems
 
 @dataclass(frozen=True)
 class Kinds:
-    """Entity types of fields: a single one, or one per value of another field."""
+    """Entity types of fields: a single one, or one for each value of another field."""
 
     entity: FieldPath | None  # None if the type depends on another field
-    values: tuple[tuple[FieldPath, str], ...]  # pairs of code and entity type
+    values: tuple[tuple[FieldPath, str], ...]  # pairs of that field's value and an entity type
     wildcard: str  # value that matches every entity, such as ``*``
 
 
@@ -38,7 +38,7 @@ class EntityAnnotation:
     location: Location
     fields: tuple[FieldPath, ...]
     kinds: Kinds
-    by: FieldPath | None  # field with the code; None for a single entity type
+    by: FieldPath | None  # field whose value decides; None for a single entity type
     is_by_request: bool  # whether ``by`` is a field of the request
 
 

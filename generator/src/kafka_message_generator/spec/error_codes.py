@@ -1,4 +1,4 @@
-"""The Kafka release of the definitions (``SOURCE``) and its error codes (``errors.json``)."""
+"""Readers of ``SOURCE`` (the Kafka release of the definitions) and ``errors.json`` (its error codes)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ErrorCode:
 
 
 def read_release(specs: Path, problems: Problems) -> str | None:
-    """Read the Kafka release from ``SOURCE``, or return None."""
+    """Return the Kafka release in ``SOURCE``, or None."""
     return next(iter(read(specs, SOURCE, problems, _release)), None)
 
 

@@ -13,7 +13,7 @@ from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 @dataclass(frozen=True)
 class ErrorResponseFact:
-    """Value of one field of an error response: a constant, or a copy of a field of the request."""
+    """The value of a field in an error response: a constant, or the value of a request field."""
 
     message: str
     location: Location

@@ -90,7 +90,7 @@ class Encoding:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A field of a message or struct; ``places`` has the location of each given property."""
+    """A field of a message or struct; ``places`` maps each property in the file to its location."""
 
     name: str
     type: FieldType
@@ -122,7 +122,7 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Struct:
-    """A named list of fields: a common struct, or an inline struct (the ``fields`` of a field)."""
+    """A struct: a common struct of the message, or the ``fields`` declared in a field."""
 
     name: str
     versions: Versions
@@ -177,7 +177,7 @@ class Message:
         return self.flexible if member.flexible is None else member.flexible
 
     def walk(self) -> Iterator[Field]:
-        """Yield each field with a valid type, including those of structs, in file order."""
+        """Yield each field with a valid type, including the fields of structs, in file order."""
         for struct in self.common_structs:
             yield from _walk(struct.members)
         yield from _walk(self.fields + self.optional_fields)

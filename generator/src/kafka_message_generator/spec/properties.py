@@ -22,7 +22,7 @@ class Missing(Exception):
 
 @dataclass
 class Properties:
-    """The properties of a JSON object; ``finish`` reports unread ones."""
+    """The properties of a JSON object; ``finish`` reports those never read."""
 
     node: Node
     what: str
@@ -45,7 +45,7 @@ class Properties:
         return {key: node.location for key, node in self.members.items() if node.value is not None}
 
     def take(self, key: str) -> Node | None:
-        """Return the node of a property, or None if it is absent or null; mark it as known."""
+        """Return the value of a property, or None if it is missing or null; mark it as known."""
         self.known.add(key)
         node = self.members.get(key)
         return None if node is None or node.value is None else node
@@ -106,7 +106,7 @@ class Properties:
         return False
 
     def versions(self, key: str) -> Versions | None:
-        """Read a version range; None if absent or blank."""
+        """Read a version range; None if it is missing or blank."""
         text = self.text(key)
         if text is None or not text.strip():
             return None
@@ -144,7 +144,7 @@ class Properties:
         tell(self.members[key].location, f"unknown property {key!r} of {self.what}; {advice}")
 
     def misspellings(self) -> dict[str, str]:
-        """Return the suggested name of each unknown property that resembles an absent known one."""
+        """Map each unknown property that resembles a missing known one to that name."""
         if self.problems.is_released:
             return {}
         missing = self.known - self.members.keys()
@@ -166,7 +166,7 @@ T = TypeVar("T")
 
 
 def with_suggestions(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
-    """Decorate ``read`` to treat a misspelt property as the suggested one, so that one mistake yields one problem."""
+    """Decorate ``read`` to read a misspelt property as the suggested one, so that one mistake is one problem."""
 
     def read_again(properties: Properties) -> T:
         problems, node = properties.problems, properties.node

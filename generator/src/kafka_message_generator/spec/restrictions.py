@@ -20,7 +20,7 @@ class RestrictionAnnotation:
     versions: Versions
     feature: str  # empty for versions that only brokers use
     level: int
-    # Only requests in which this field is not null; None for all.
+    # The restriction applies only if this field of the request is not null; None: always.
     field: FieldPath | None
 
 

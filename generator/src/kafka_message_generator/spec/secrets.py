@@ -1,4 +1,4 @@
-"""Kafka's settings (``settings.json``) and the secret fields of messages (``secrets.json``)."""
+"""Readers of ``settings.json`` (Kafka's settings) and ``secrets.json`` (secret fields of messages)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class KafkaSetting:
 
 @dataclass(frozen=True)
 class SettingEntry:
-    """Fields of one message with the name, value and resource type of a setting."""
+    """Paths of the fields in a message that contain a setting's name, value and resource type."""
 
     message: str
     location: Location
@@ -43,7 +43,7 @@ class SettingEntry:
 
 @dataclass(frozen=True)
 class SecretAnnotations:
-    """Secret fields, fields with settings, and ``open`` fields, which were reviewed and are not secret."""
+    """Secret fields, fields with settings, and ``open`` fields, which are reviewed and not secret."""
 
     secrets: tuple[FieldEntry, ...] = ()
     settings: tuple[SettingEntry, ...] = ()

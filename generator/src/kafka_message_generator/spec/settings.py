@@ -1,4 +1,4 @@
-"""``package.toml``, the settings of a generated package."""
+"""Reader of ``package.toml``, the settings of a generated package."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Author:
 
     @property
     def facts(self) -> dict[str, str]:
-        """Keys and values in ``pyproject.toml``."""
+        """Keys and values of the author in pyproject.toml."""
         return {key: text for key, text in (("name", self.name), ("email", self.email)) if text is not None}
 
 

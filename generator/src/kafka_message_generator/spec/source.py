@@ -65,7 +65,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Misspelling:
-    """An object with misspelt properties, its correction, and the problems to report."""
+    """An object with misspelt properties, a corrected copy, and the problems to report."""
 
     node: Node
     corrected: Node
@@ -74,7 +74,7 @@ class Misspelling:
 
 @dataclass
 class Problems:
-    """The problems of all definitions; checks continue after an error."""
+    """Errors and warnings of all definitions; checks continue after an error."""
 
     found: list[Problem] = field(default_factory=list)
     misspellings: dict[int, Misspelling] = field(default_factory=dict)  # by ``id`` of the node
@@ -102,7 +102,7 @@ class Problems:
 
 
 class SpecError(Exception):
-    """Invalid definitions; ``problems`` has every reason."""
+    """Raised for invalid definitions; ``problems`` has all errors."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
@@ -235,7 +235,7 @@ class _Reader:
     def comma(self, path: str, before: str, closing: str) -> None:
         """Skip a comma, or nothing before the closing bracket.
 
-        A missing comma is reported at ``before``, the JSON path of the preceding value.
+        ``before`` is the JSON path of the preceding value, where a missing comma is reported.
         """
         end = self.at
         self.skip_blank(path)
@@ -281,13 +281,13 @@ def parse(file: str, text: str, problems: Problems) -> Node | None:
 
 
 def decode(name: str, data: bytes, problems: Problems) -> Node | None:
-    """Parse the UTF-8 bytes of a definition with any kind of line end."""
+    """Parse a definition from UTF-8 bytes; all kinds of line ends are accepted."""
     text = _text(name, data, problems)
     return None if text is None else parse(name, text, problems)
 
 
 def load(path: Path, name: str, problems: Problems) -> Node | None:
-    """Parse a definition file; ``name`` is the file in locations."""
+    """Parse a definition file; locations use ``name`` as its path."""
     data = _bytes(path, name, problems)
     return None if data is None else decode(name, data, problems)
 

@@ -1,4 +1,4 @@
-"""Suggestions for misspelt words."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the strings in ``package.toml``: each returns an error message, or None for a valid string."""
+"""Checks of the strings in ``package.toml``. Each returns an error message, or None if the string is valid."""
 
 from __future__ import annotations
 

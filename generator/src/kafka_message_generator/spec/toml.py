@@ -20,7 +20,7 @@ _TIMES = (datetime.date, datetime.time)
 
 
 class Value(Node):
-    """A TOML value and its location; an object is called a table."""
+    """A TOML value and its location; error messages call an object a table."""
 
     @property
     def kind(self) -> str:
@@ -28,7 +28,7 @@ class Value(Node):
 
 
 def load(path: Path, name: str, problems: Problems) -> Node | None:
-    """Parse a TOML file; return None if it is invalid. ``name`` is the file in locations."""
+    """Parse a TOML file; return None if it is invalid. Locations use ``name`` as its path."""
     text = source.load_text(path, name, problems)
     if text is None:
         return None
@@ -63,7 +63,7 @@ def _node(name: str, value: object, path: Route, lines: Mapping[Route, int], pro
 
 
 def _lines(text: str) -> dict[Route, int]:
-    """Return the line, from 1, of the statement that first defines each value of a valid TOML text."""
+    """Return the number of the line that first defines each value of a valid TOML text, by the value's path."""
     lines: dict[Route, int] = {}
     last: dict[Route, int] = {}
     table: Route = ()

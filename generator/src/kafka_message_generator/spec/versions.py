@@ -10,7 +10,7 @@ _MAX_DIGITS = 20  # maximum digits of a number in a message
 
 
 class VersionsError(ValueError):
-    """An invalid version range."""
+    """Raised for an invalid version range."""
 
 
 @dataclass(frozen=True, order=True)

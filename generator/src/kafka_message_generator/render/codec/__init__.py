@@ -1,1 +1,1 @@
-"""Lowering and printing of the codec, pure Python on precompiled structs."""
+"""Lowering and printing of the codec: pure Python with precompiled ``struct.Struct`` objects."""

@@ -40,12 +40,12 @@ class Collection:
     what: str
     """Description of the key for docstrings."""
     lookup: str
-    """Suffix of the base's lookups after ``_find`` and ``_find_all``."""
+    """Suffix of the base class's lookup methods, after ``_find`` and ``_find_all``."""
 
 
 @dataclass(frozen=True)
 class Class:
-    """Class of a struct, in printed parts."""
+    """Class of a struct, as the template's parts."""
 
     name: str
     docstring: str
@@ -59,7 +59,7 @@ class Class:
     constants_parents: Part
     constants: tuple[tuple[str, str], ...]
     structs: tuple[tuple[str, Part], ...]
-    """Nested classes of a message and their annotation."""
+    """Nested classes of a message, with annotations."""
     attributes: tuple[Attribute, ...]
     parameters: tuple[Part, ...]
     stores: tuple[tuple[str, Part], ...]
@@ -70,7 +70,7 @@ class Class:
 
 @dataclass(frozen=True)
 class Bind:
-    """Names that the end of the module assigns to the message class."""
+    """Attributes of the message class that the end of the module assigns."""
 
     base: str
     codecs: tuple[tuple[int, str], ...]
@@ -79,7 +79,7 @@ class Bind:
 
 
 def render(plan: MessagePlan, note: str = "") -> str:
-    """Return the unformatted source of a message's module; ``note`` is a further sentence of its docstring."""
+    """Return the unformatted source of a message's module; its docstring ends with ``note``."""
     template = ENVIRONMENT.get_template("message.jinja")
     functions = list(_functions(plan))
     classes = [_class(plan, struct, note) for struct in plan.structs]

@@ -23,7 +23,7 @@ ARRAY_READERS = {
 
 
 def functions(struct: model.StructPlan, layout: model.Layout) -> Iterable[Function]:
-    """Yield the reading functions of a layout: of a struct, of array elements, and of tagged fields."""
+    """Yield the functions that read a struct, array elements and tagged fields."""
     name = struct.name
     section = section_of(layout.operations)
     if section is not None and _has_known(section):

@@ -39,7 +39,7 @@ COMPACT_LENGTH = _put(code("{}[n + 1]", use("VARINTS")))
 
 
 def functions(message: model.MessagePlan, struct: model.StructPlan, layout: model.Layout) -> Iterable[Function]:
-    """Yield the writing functions of a layout: of a struct, of array elements, and of tagged fields."""
+    """Yield the functions that write a struct, array elements and tagged fields."""
     section = section_of(layout.operations)
     if section is not None and section.fields:
         yield _section_function(message, struct, layout.ref, section)
@@ -58,7 +58,7 @@ class _Lowering:
     ref: model.LayoutRef
     steps: list[Step] = field(default_factory=list)
     waiting: tuple[model.Fixed, ...] = ()
-    # Integer array with its bytes in ``s``, to compare the next one with.
+    # The previous integer array; the variable ``s`` holds its bytes.
     twin: model.Array | None = None
     next_is_twin: bool = False
     # Nullable value known to be not null.
@@ -167,7 +167,7 @@ class _Lowering:
         self.steps.append(Choose(((some, (_elements(operation),)), _no_list(value))))
 
     def integers(self, operation: model.Array) -> None:
-        # Never null. Few integers are packed by a struct of their number, many by a helper.
+        # Never null. Few integers are packed by one struct, many by a helper.
         # Successive arrays are often equal (replicas and in-sync replicas); the second one reuses the bytes ``s``.
         first, self.twin = self.twin, None
         value = f"x.{operation.name}"
@@ -306,7 +306,7 @@ def _length_again(operation: model.Array) -> Do:
 
 
 def _no_list(value: str) -> tuple[Part, tuple[Step, ...]]:
-    # Refuse strings and other types that pass as an array when empty; with content, their elements fail.
+    # Reject empty strings and other empty values that would pass as an array; others fail at an element.
     # Integer arrays omit this test, as many of them are empty.
     return code("type({}) is not list and type({}) in {}", value, value, use("NO_LISTS")), (REFUSE,)
 
