@@ -146,6 +146,7 @@ def test_highest_log_start_offset_of_replicas_is_used(spark: SparkSession, tmp_p
 PATHS = "path string, topic string, partition int"
 
 
+@pytest.mark.nightly
 def test_damaged_checkpoint_is_reported_and_ignored(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,6 +199,7 @@ def test_highest_high_watermark_of_replicas_is_used(spark: SparkSession, tmp_pat
     assert {row.high_watermark for row in transactions.stable_offsets(found, partitions).collect()} == {None}
 
 
+@pytest.mark.nightly
 def test_log_ending_below_its_high_watermark_is_a_finding(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -211,6 +211,7 @@ def test_single_record_batches_and_enlarging_compression_are_found(spark: SparkS
     assert run([logs], tmp_path)[0] == 0
 
 
+@pytest.mark.nightly
 def test_uncleaned_compacted_log_is_a_finding(spark: SparkSession, tmp_path: Path) -> None:
     def keyed(offset: int, key: bytes, value: bytes | None, **more: Any) -> bytes:
         return write_batches([{"key": key, "value": value, "timestamp": at(offset)}], base_offset=offset, **more)

@@ -95,6 +95,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     }
 
 
+@pytest.mark.nightly
 def test_every_table_column_is_documented(spark: SparkSession) -> None:
     for job, of_job in tables(spark).items():
         assert sorted(of_job) == sorted(import_module(f"kafka_messages_spark.jobs.{job}").TABLES)

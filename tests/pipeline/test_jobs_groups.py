@@ -249,6 +249,7 @@ def test_lost_commit_is_ignored(spark: SparkSession, tmp_path: Path, capsys: pyt
     assert [(row.group, row.committed_offset) for row in history] == [("moved", 30), ("other", 5)]
 
 
+@pytest.mark.nightly
 def test_unnamed_folders_count_as_partitions(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

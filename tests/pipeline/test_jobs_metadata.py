@@ -161,6 +161,7 @@ def snapshot(folder: Path, records: Sequence[Any], *, is_cut: bool = False, end:
     return segment(folder, LOG, header, metadata(1, 0, *records), b"" if is_cut else footer, name=name)
 
 
+@pytest.mark.nightly
 def test_snapshots_are_compared_with_later_log(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,7 +181,8 @@ def test_snapshots_are_compared_with_later_log(
     assert "No differences." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("whole", "part"), [("b", "c"), pytest.param("c", "b", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize(("whole", "part"), [("b", "c"), ("c", "b")])
 def test_complete_copy_of_a_snapshot_is_preferred(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], whole: str, part: str
 ) -> None:
@@ -195,6 +197,7 @@ def test_complete_copy_of_a_snapshot_is_preferred(
     assert report.count("The snapshot up to offset 49 is truncated: the state may be wrong.") == 2
 
 
+@pytest.mark.nightly
 def test_show_secrets_prints_secrets(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, LOG, metadata(0, 0, *BEFORE))
     out = str(tmp_path / "out")
@@ -225,6 +228,7 @@ def test_redaction_marks_reveal_changed_secrets(
     assert found[1] != found[2]
 
 
+@pytest.mark.nightly
 def test_missing_offsets_are_reported(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, LOG, metadata(5, 0, BEFORE[0]), metadata(9, 0, BEFORE[2]), base=5)
     assert main([str(tmp_path), "--quiet"]) == 1
@@ -236,7 +240,8 @@ def test_missing_offsets_are_reported(spark: SparkSession, tmp_path: Path, capsy
     assert capsys.readouterr().err.endswith(want)
 
 
-@pytest.mark.parametrize("side", ["before", pytest.param("after", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("side", ["before", "after"])
 def test_offset_past_the_end_is_rejected(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], side: str
 ) -> None:
@@ -249,6 +254,7 @@ def test_offset_past_the_end_is_rejected(
     assert main([str(tmp_path), f"--{side}-offset", str(last), "--quiet", "--exit-zero"]) == 0
 
 
+@pytest.mark.nightly
 def test_acl_codes_are_printed_as_words(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

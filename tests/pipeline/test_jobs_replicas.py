@@ -75,6 +75,7 @@ unreadable           1           0         1  -             -
 """
 
 
+@pytest.mark.nightly
 def test_records_of_replicas_are_read_once(
     spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -328,6 +328,7 @@ def test_internal_topics_count_as_compacted(tmp_path: Path, capsys: pytest.Captu
     assert main([str(tmp_path), "--quiet"]) == 1
 
 
+@pytest.mark.nightly
 def test_cleaner_checkpoint_marks_topics_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "states-0", data(4), data(9), base=0)
     segment(tmp_path / "replica", "states-0", data(4), data(9), base=0)

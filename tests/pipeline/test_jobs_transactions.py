@@ -159,6 +159,7 @@ def test_open_transactions_have_the_expected_verdicts(
     assert spark.read.parquet(str(out / "unreadable")).count() == 0
 
 
+@pytest.mark.nightly
 def test_newest_timestamp_is_the_current_time(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(cluster), "--limit", "2", "--exit-zero", "--quiet"]) == 0
     report = capsys.readouterr().out

@@ -166,6 +166,7 @@ def test_failed_batch_is_repeated(query: Query) -> None:
     assert found == [list(range(10)), list(range(10, 20))]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
 def test_limits_split_into_batches(query: Query) -> None:
     log = query.folder / "log"

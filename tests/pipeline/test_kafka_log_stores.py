@@ -104,6 +104,7 @@ def test_segments_on_s3_are_read(spark: SparkSession, store: Store) -> None:
     assert {row.file for row in rows} == {f"s3://{store.bucket}/logs/orders-{n}/{0:020}.log" for n in (0, 1)}
 
 
+@pytest.mark.nightly
 def test_stream_reads_from_s3(spark: SparkSession, store: Store, tmp_path: Path) -> None:
     register(spark)
 

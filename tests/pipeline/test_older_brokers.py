@@ -92,6 +92,7 @@ def test_jobs_read_files_of_older_brokers(
         assert (found["findings"], "unreadable" in found["figures"]) == ([], False)
 
 
+@pytest.mark.nightly
 def test_metadata_of_3_9_is_compared(spark: SparkSession, tmp_path: Path) -> None:
     found = report("metadata_diff", tmp_path, str(RELEASES / "3.9" / "logs"))
     assert {each["kind"] for each in found["findings"]} == {"added"}

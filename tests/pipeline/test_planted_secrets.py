@@ -144,7 +144,9 @@ def run(job: str, given: list[str], out: Path, capfd: pytest.CaptureFixture[str]
 
 
 @pytest.mark.usefixtures("plain_tables")
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize(
+    "job", [pytest.param(job, marks=pytest.mark.nightly) if job in ("groups", "metadata_diff") else job for job in JOBS]
+)
 def test_jobs_redact_secrets(
     job: str, spark: SparkSession, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

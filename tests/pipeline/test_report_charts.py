@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from job_files import at
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -12,6 +13,7 @@ WORST = 7
 """A group with resets, whose name is in the middle."""
 
 
+@pytest.mark.nightly
 def test_groups_chart_selects_the_worst_group(spark: SparkSession) -> None:
     time = F.timestamp_millis(F.lit(at(0)) + F.col("log_offset") * 1000)
     commits = spark.range(20 * 9 * 500).select(
