@@ -20,7 +20,7 @@ def test_only_the_first_block_creates_the_environment() -> None:
     assert not any(block.text.startswith(commands.FIRST) for block in ALL[1:])
 
 
-def test_slow_blocks_exist() -> None:
+def test_listed_slow_blocks_are_in_the_docs() -> None:
     assert [start for start in commands.SLOW if not any(block.text.startswith(start) for block in ALL)] == []
     assert [block for block in ALL if commands.reason_to_skip(block) is None]
 

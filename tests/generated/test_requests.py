@@ -267,7 +267,7 @@ def test_errors_with_a_header_can_be_pickled() -> None:
         ({"version": 8}, "RequestHeader: request_api_version: is 13, but the request has 8"),
         (
             {"message": HeartbeatRequest()},
-            "HeartbeatRequest: is not the request of the API Metadata, which is MetadataRequest",
+            "HeartbeatRequest: is not the request class of the API Metadata; pass MetadataRequest",
         ),
         (
             {"header": RequestHeader(request_api_key=12, request_api_version=13)},

@@ -88,7 +88,7 @@ HEALTHY = [
 @pytest.mark.parametrize(
     ("job", "more"), HEALTHY, ids=lambda value: value if isinstance(value, str) else "-".join(value)
 )
-def test_job_on_healthy_files_has_no_findings(
+def test_job_on_undamaged_files_has_no_findings(
     job: str, more: list[str], cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     logs = str(cluster.healthy)
@@ -98,7 +98,7 @@ def test_job_on_healthy_files_has_no_findings(
     assert_no_secrets(done)
 
 
-def test_transactions_of_healthy_files_are_counted(
+def test_transactions_of_undamaged_files_are_counted(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     done = run("transactions", [str(cluster.healthy)], tmp_path / "out", capfd)

@@ -161,8 +161,8 @@ def test_search_index_contains_fields_and_errors(site: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "words"),
     [
-        ("messages/MetadataResponse.html", "ResponseHeader 0 before versions 0-8, 1 before versions 9-13"),
-        ("messages/ApiVersionsResponse.html", "ResponseHeader 0 before versions 0-5"),
+        ("messages/MetadataResponse.html", "ResponseHeader 0 for versions 0-8, 1 for versions 9-13"),
+        ("messages/ApiVersionsResponse.html", "ResponseHeader 0 for versions 0-5"),
         ("headers.html", "ApiVersionsResponse always has ResponseHeader 0"),
         ("types.html", "which is why a 00 often follows the last field"),
         ("entities.html#transactionalId", "InitProducerIdRequest"),

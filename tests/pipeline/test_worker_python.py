@@ -59,11 +59,11 @@ def output_lines(other: Path, *arguments: str, script: str = SCRIPT) -> list[str
     return done.stdout.splitlines()
 
 
-def test_script_runs_without_activation(other: Path) -> None:
+def test_script_runs_without_an_activated_environment(other: Path) -> None:
     assert [int(line) for line in output_lines(other)] == [30]
 
 
-def test_first_sample_runs_without_activation(other: Path) -> None:
+def test_first_sample_runs_without_an_activated_environment(other: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
     make, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]
     assert "register" not in make + use
@@ -71,7 +71,7 @@ def test_first_sample_runs_without_activation(other: Path) -> None:
     assert any("here" in line for line in output_lines(other, script=setup + make + use))
 
 
-def test_local_connect_without_activation_is_explained(other: Path) -> None:
+def test_local_connect_without_an_activated_environment_is_explained(other: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pyspark[connect])")
     assert output_lines(other, "connect") == [
         f"register: the Python of Spark's workers, {other}/python3, has no module 'kafka_messages_spark': set "

@@ -248,7 +248,7 @@ def test_ranges_from_a_known_batch_skip_the_search() -> None:
             found, corrupt, _ = read_permissively(segment, base=base, start=start)
         assert found == [row for row in rows if row["position"] >= start]
         assert not corrupt
-    with pytest.raises(ValueError, match=r"^base is 5, not between 0 and start, 4$"):
+    with pytest.raises(ValueError, match=r"^base is 5; expected 0 to 4, the value of start$"):
         read_segments(io.BytesIO(segment), start=4, base=5)
 
 

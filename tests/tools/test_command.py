@@ -43,7 +43,7 @@ ApiVersionsRequest v3
 """
 
 
-def test_explain_frame_prints_text_rows(run_command: RunCommand) -> None:
+def test_explain_frame_prints_a_line_per_field(run_command: RunCommand) -> None:
     status, out, err = run_command("explain", "--frame", FRAME.hex(), "--text", "--width", "80")
     assert (status, out, err) == (0, EXPLAINED, "")
     assert max(map(len, out.splitlines())) <= 80

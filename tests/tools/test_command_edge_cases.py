@@ -106,7 +106,7 @@ def test_data_after_zero_padding_in_a_log_is_reported(tmp_path: Path, capsys: py
         file.write_bytes(batch + bytes(zeros) + b"\1" + batch)
         capsys.readouterr()
         assert main(("log", str(file))) == 1
-        said = f"at byte {len(batch)}: zeros, but other bytes at byte {len(batch) + zeros}"
+        said = f"zeros from byte {len(batch)} on are followed by other bytes at {len(batch) + zeros}"
         assert said in capsys.readouterr().err
 
 

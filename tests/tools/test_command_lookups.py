@@ -139,7 +139,7 @@ def test_data_after_zero_padding_in_a_pipe_is_reported() -> None:
     found = subprocess.run(words, input=data + bytes(40) + data, capture_output=True, check=False)
     at = len(data) + 40 + next(number for number, byte in enumerate(data) if byte)
     assert found.returncode == 1
-    assert f"at byte {len(data)}: zeros, but other bytes at byte {at}" in found.stderr.decode()
+    assert f"zeros from byte {len(data)} on are followed by other bytes at {at}" in found.stderr.decode()
 
 
 def test_exit_status_distinguishes_data_and_usage_errors(run_command: RunCommand) -> None:
@@ -193,7 +193,7 @@ def test_guess_detects_header_with_unknown_version(run_command: RunCommand) -> N
         status, out, _ = run_command("guess", data, "--json")
         best = rows(out)[0]
         assert (status, best["message"], best["versions"], best["before"]) == (0, "MetadataRequest", "99", before)
-        said = ["the header names API Metadata version 99", "but MetadataRequest has only versions 0 to 13"]
+        said = ["API Metadata and version 99 in the header", "but MetadataRequest has only versions 0 to 13"]
         assert best["reasons"] == also + said
 
 

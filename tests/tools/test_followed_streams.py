@@ -57,11 +57,11 @@ def test_hex_dump_saved_by_wireshark_is_read() -> None:
         ),
         (
             "peers:\npackets:\n  - packet: 4\n    peer: 0\n    data: !!binary |\n      AAA\n",
-            "line 6 of the followed stream ends bytes that are not valid base64: Incorrect padding",
+            "line 6 of the followed stream ends a packet whose data is not valid base64: Incorrect padding",
         ),
         (
             "peers:\npackets:\n  - packet: 4\n    peer: 7\n    data: !!binary |\n      AAAA\n",
-            "line 6 of the followed stream ends bytes without a peer",
+            "line 6 of the followed stream ends a packet that has no peer number",
         ),
         ("peers:\n", "the text of the followed stream has no bytes"),
         (

@@ -24,7 +24,7 @@ from .schema.build import Builder
 from .schema.descriptors import FieldDescriptor, class_in, descriptor_of, message_class
 from .schema.sections import Section
 from .schema.struct import is_default
-from .schema.types import SchemaError, Type
+from .schema.types import INTEGERS, SchemaError, Type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,8 +217,7 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-_INTEGERS = ("int8", "int16", "uint16", "int32", "uint32", "int64")
-_TO_JSON: dict[str, Callable[[Any], object]] = dict.fromkeys(_INTEGERS, int)
+_TO_JSON: dict[str, Callable[[Any], object]] = dict.fromkeys(INTEGERS, int)
 _TO_JSON |= {"bool": bool, "float64": float, "uuid": _uuid_text, "string": str, "bytes": _base64, "records": _base64}
 
 
@@ -351,7 +350,7 @@ def _uuid(value: object) -> UUID:
 
 
 _FROM_URL_SAFE = str.maketrans("-_+/", "+/  ")
-_FROM_JSON: dict[str, Callable[[object], object]] = dict.fromkeys(_INTEGERS, _integer)
+_FROM_JSON: dict[str, Callable[[object], object]] = dict.fromkeys(INTEGERS, _integer)
 _FROM_JSON |= {"bool": _bool, "float64": _float, "uuid": _uuid, "string": _text, "bytes": _bytes, "records": _bytes}
 
 

@@ -121,7 +121,7 @@ def test_value_with_invalid_utf8_name_is_redacted() -> None:
     assert redacted(column, km.ConfigRecord).field("value").to_pylist() == ["(redacted)"]
 
 
-def test_only_distinct_names_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_distinct_name_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from kafka_messages.arrow import _redacted
 
     asked: list[str] = []

@@ -21,7 +21,8 @@ Kinds = Mapping[str, pa.Array]
 
 
 def redacted(array: pa.StructArray, message: type[Message], mark: Mark = REDACTED) -> pa.StructArray:
-    """Return a column from ``decode`` with its secrets replaced by ``mark``, called once per distinct secret.
+    """Return a column from ``decode`` with its secrets replaced. If ``mark`` is a function, each distinct secret is
+    passed to it once.
 
     Columns may be missing; without config names, all config values are secret. See ``secrets.redacted``.
     """

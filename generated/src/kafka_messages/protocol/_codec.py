@@ -95,7 +95,7 @@ class DecodedRequest:
         """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
         header, name, api = self.header, name_of(type(self.message)), self.api
         if name != api.request_name:
-            raise EncodeError(f"is not the request of the API {api}, which is {api.request_name}", name)
+            raise EncodeError(f"is not the request class of the API {api}; pass {api.request_name}", name)
         if header.request_api_key != api.key:
             raise _differs("request_api_key", header.request_api_key, f"the API {api} has {int(api.key)}")
         if header.request_api_version != self.version:

@@ -336,17 +336,15 @@ RECORDS = Blob("RECORDS", _CLASSIC32, nullable=False)
 NULLABLE_RECORDS = Blob("NULLABLE_RECORDS", _CLASSIC32, nullable=True)
 COMPACT_RECORDS = Blob("COMPACT_RECORDS", _COMPACT, nullable=False)
 COMPACT_NULLABLE_RECORDS = Blob("COMPACT_NULLABLE_RECORDS", _COMPACT, nullable=True)
-PRIMITIVES: dict[str, Type] = {
-    "bool": BOOLEAN,
+INTEGERS = {
     "int8": INT8,
     "int16": INT16,
     "uint16": UINT16,
     "int32": INT32,
     "uint32": UNSIGNED_INT32,
     "int64": INT64,
-    "float64": FLOAT64,
-    "uuid": UUID,
 }
+PRIMITIVES: dict[str, Type] = INTEGERS | {"bool": BOOLEAN, "float64": FLOAT64, "uuid": UUID}
 SIZED: dict[str, Kinds] = {
     "bytes": ((BYTES, NULLABLE_BYTES), (COMPACT_BYTES, COMPACT_NULLABLE_BYTES)),
     "records": ((RECORDS, NULLABLE_RECORDS), (COMPACT_RECORDS, COMPACT_NULLABLE_RECORDS)),

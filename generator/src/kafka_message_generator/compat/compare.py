@@ -20,6 +20,7 @@ from kafka_message_generator.compat.signatures import (
     inside_of,
     insides,
 )
+from kafka_message_generator.spec.model import INTEGERS
 
 REASONS = {
     "FIELD_ADDED": "a field was added",
@@ -37,8 +38,6 @@ REASONS = {
     "TAGGED_VALUE": "the encoding of a tagged field changed",
     "TAGGED_DEFAULT": "the implied value of an absent tagged field changed",
 }
-
-_SIGNED, _UNSIGNED = {"int8", "int16", "int32", "int64"}, {"uint16", "uint32"}
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,8 @@ def _of_types(wrote: Atom, reads: Atom) -> str:
     forms = {wrote.form, reads.form}
     if any("varint" in form for form in forms):
         return "ENCODING"
-    return "WIDTH" if forms <= _SIGNED or forms <= _UNSIGNED else "TYPE"
+    is_integer = forms <= INTEGERS.keys()
+    return "WIDTH" if is_integer and len({INTEGERS[form].is_signed for form in forms}) == 1 else "TYPE"
 
 
 def _words(atom: Atom | None) -> str:

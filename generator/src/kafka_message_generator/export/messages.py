@@ -12,7 +12,7 @@ from kafka_message_generator.rules.entities import EntityField, entity_fields
 from kafka_message_generator.rules.headers import header_versions
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.runtime.schema.contents import FETCHED, REQUESTS, VERSIONED
-from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
+from kafka_message_generator.spec.model import INTEGERS, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.versions import Versions
 
 _SAFE = (1 << 53) - 1
@@ -152,7 +152,7 @@ def _default(fact: Mapping[str, Json]) -> Json:
 
 
 _OWN: Mapping[str, Json] = {
-    **dict.fromkeys(("int8", "int16", "uint16", "int32", "uint32", "int64"), 0),
+    **dict.fromkeys(INTEGERS, 0),
     **dict.fromkeys(("string", "bytes", "records"), ""),
     "bool": False,
     "float64": 0.0,

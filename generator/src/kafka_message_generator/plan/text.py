@@ -12,17 +12,13 @@ from uuid import UUID
 
 from kafka_message_generator.plan import model
 from kafka_message_generator.rules.defaults import Value
+from kafka_message_generator.spec.model import INTEGERS
 
 FORMAT = 1  # increases with incompatible changes
 
 LETTERS = {
+    **{name: each.code for name, each in INTEGERS.items()},
     "bool": "t",
-    "int8": "b",
-    "int16": "h",
-    "uint16": "H",
-    "int32": "i",
-    "uint32": "I",
-    "int64": "q",
     "float64": "d",
     "uuid": "u",
     "string": "s",

@@ -9,9 +9,7 @@ from kafka_message_generator.plan.model import FieldPlan, MessagePlan, Packed, S
 from kafka_message_generator.render import naming
 from kafka_message_generator.render.code import Code, Part, call, code, equal, is_, is_not, joined, not_, use
 from kafka_message_generator.rules.defaults import Empty
-
-# Width in bytes by integer type.
-INTEGER_CODES = {"int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8}
+from kafka_message_generator.spec.model import INTEGERS
 
 _SCALARS: dict[str, Part] = {
     "bool": "bool",
@@ -20,7 +18,7 @@ _SCALARS: dict[str, Part] = {
     "string": "str",
     "bytes": "bytes",
     "records": "bytes",
-    **dict.fromkeys(INTEGER_CODES, "int"),
+    **dict.fromkeys(INTEGERS, "int"),
 }
 
 

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from kafka_message_generator.plan.model import LayoutRef
 from kafka_message_generator.rules.names import COLLECTION, snake_case
+from kafka_message_generator.spec.model import INTEGERS
 
 # Struct format by fixed-width type.
-CODES = {
-    "bool": "?",
-    "int8": "b",
-    "int16": "h",
-    "uint16": "H",
-    "int32": "i",
-    "uint32": "I",
-    "int64": "q",
-    "float64": "d",
-    "uuid": "16s",
-}
+CODES = {"bool": "?", "float64": "d", "uuid": "16s"} | {name: each.code for name, each in INTEGERS.items()}
 
 
 def module(message: str) -> str:

@@ -9,7 +9,7 @@ import re
 import uuid
 from collections.abc import Callable
 
-from kafka_message_generator.spec.model import Field
+from kafka_message_generator.spec.model import INTEGERS, Field
 from kafka_message_generator.spec.source import Problems
 
 
@@ -20,14 +20,6 @@ class Empty(enum.Enum):
 
 Value = bool | int | float | str | bytes | uuid.UUID | Empty | None  # None is null.
 
-INTEGER_RANGES = {
-    "int8": (-(1 << 7), (1 << 7) - 1),
-    "int16": (-(1 << 15), (1 << 15) - 1),
-    "uint16": (0, (1 << 16) - 1),
-    "int32": (-(1 << 31), (1 << 31) - 1),
-    "uint32": (0, (1 << 32) - 1),
-    "int64": (-(1 << 63), (1 << 63) - 1),
-}
 _DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _OCTAL = re.compile(r"[+-]?0[0-7]+")
 _HEX = re.compile(r"0x[0-9a-fA-F]+")
@@ -56,7 +48,7 @@ def default_of(member: Field) -> Value:
         _only_empty(text, kind.name)
         # Kafka's classes start records at null; use empty if null is invalid.
         return None if kind.name == "records" and member.nullable.covers(member.versions) else b""
-    if kind.name in INTEGER_RANGES:
+    if kind.name in INTEGERS:
         return _integer(kind.name, text)
     parsers: dict[str, Callable[[str], Value]] = {"bool": _boolean, "float64": _float, "uuid": _uuid, "string": str}
     return parsers[kind.name](text)
@@ -91,7 +83,7 @@ def _integer(kind: str, text: str) -> int:
         number = int(text) if len(text) <= _MAX_DIGITS else None
     else:
         raise DefaultError("use a decimal, 0x hexadecimal or 0 octal number")
-    lowest, highest = INTEGER_RANGES[kind]
+    lowest, highest = INTEGERS[kind].range
     if number is None or not lowest <= number <= highest:
         raise DefaultError(f"out of range for {kind}; use {lowest} to {highest}")
     return number

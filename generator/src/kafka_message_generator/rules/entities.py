@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from kafka_message_generator.rules.enumerations import BITS
+from kafka_message_generator.rules.enumerations import NUMBER_RANGES
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.paths import Messages, existing, field_at, owner
 from kafka_message_generator.spec.annotations import FieldPath
@@ -136,10 +136,10 @@ def _codes(
         problems.error(by.location, f"{by.text} of {message} is in another struct; {remedy}")
     if str(field.type) == "string":
         return tuple((code.text, entity) for code, entity in fact.kinds.values)
-    if str(field.type) not in BITS:
+    if str(field.type) not in NUMBER_RANGES:
         problems.error(by.location, f"{by.text} of {message} is {field.type}; it must be a number or a string")
         return ()
-    lowest, highest = BITS[str(field.type)]
+    lowest, highest = NUMBER_RANGES[str(field.type)]
     found: list[tuple[int | str, str]] = []
     for code, entity in fact.kinds.values:
         text = code.text

@@ -8,12 +8,11 @@ from dataclasses import replace
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.rules.paths import Messages, existing, field_at, owner
 from kafka_message_generator.spec.enumerations import ERROR_CODE, Enumeration
-from kafka_message_generator.spec.model import Field
+from kafka_message_generator.spec.model import INTEGERS, Field
 from kafka_message_generator.spec.source import Problems
 
-BITS = {"bool": (0, 1), "int8": (-(1 << 7), (1 << 7) - 1), "int16": (-(1 << 15), (1 << 15) - 1)}
-BITS |= {"int32": (-(1 << 31), (1 << 31) - 1), "int64": (-(1 << 63), (1 << 63) - 1)}
-BITS |= {"uint16": (0, (1 << 16) - 1), "uint32": (0, (1 << 32) - 1)}  # minimum and maximum of each numeric type
+# Minimum and maximum of each numeric type.
+NUMBER_RANGES = {"bool": (0, 1)} | {name: each.range for name, each in INTEGERS.items()}
 
 EnumerationFields = dict[tuple[str, str], str]  # enumeration by struct and Python name of the field
 
@@ -54,9 +53,9 @@ def _type_problem(one: Enumeration, field: Field) -> str:
     kind = field.type.name
     if one.is_text:
         return "" if kind == "string" else f"{one.name} has strings"
-    if kind not in BITS:
+    if kind not in NUMBER_RANGES:
         return f"{one.name} has numbers"
-    lowest, highest = BITS[kind]
+    lowest, highest = NUMBER_RANGES[kind]
     wrong = [member for member in one.members if not lowest <= int(member.value) <= highest]
     return f"{wrong[0].name} of {one.name} is {wrong[0].value}" if wrong else ""
 

@@ -9,18 +9,34 @@ from dataclasses import dataclass, field
 from kafka_message_generator.spec.source import Location
 from kafka_message_generator.spec.versions import NONE, Versions
 
-# Size in bytes of each fixed-width type
-FIXED_WIDTHS = {
-    "bool": 1,
-    "int8": 1,
-    "int16": 2,
-    "uint16": 2,
-    "int32": 4,
-    "uint32": 4,
-    "int64": 8,
-    "float64": 8,
-    "uuid": 16,
+
+@dataclass(frozen=True)
+class IntegerType:
+    """A fixed-width integer: its width in bytes, and its code in struct formats and plan texts."""
+
+    width: int
+    code: str
+
+    @property
+    def range(self) -> tuple[int, int]:
+        bits = 8 * self.width - self.is_signed
+        return (-(1 << bits) if self.is_signed else 0), (1 << bits) - 1
+
+    @property
+    def is_signed(self) -> bool:
+        return self.code.islower()
+
+
+INTEGERS = {
+    "int8": IntegerType(1, "b"),
+    "int16": IntegerType(2, "h"),
+    "uint16": IntegerType(2, "H"),
+    "int32": IntegerType(4, "i"),
+    "uint32": IntegerType(4, "I"),
+    "int64": IntegerType(8, "q"),
 }
+# Size in bytes of each fixed-width type
+FIXED_WIDTHS = {"bool": 1, **{name: each.width for name, each in INTEGERS.items()}, "float64": 8, "uuid": 16}
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 

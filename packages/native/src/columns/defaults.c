@@ -27,7 +27,7 @@ static int uuid_default(Arena *arena, const char *digits, Field *field)
 static int number_default(const TextField *from, Field *field)
 {
     char *end = NULL;
-    if (strlen(from->word) != (size_t)from->word_size) return refused("a default is no number");
+    if (strlen(from->word) != (size_t)from->word_size) return refused("a default is not a number");
     if (from->kind == KIND_FLOAT64) {
         double value = PyOS_string_to_double(from->word, NULL, NULL);
         if (value == -1.0 && PyErr_Occurred()) return -1;
@@ -38,7 +38,7 @@ static int number_default(const TextField *from, Field *field)
     if (value == NULL) return -1;
     field->bits = PyLong_AsLongLong(value);
     Py_DECREF(value);
-    return (field->bits == -1 && PyErr_Occurred()) || *end != 0 ? refused("a default is no number") : 0;
+    return (field->bits == -1 && PyErr_Occurred()) || *end != 0 ? refused("a default is not a number") : 0;
 }
 
 int make_default(Arena *arena, const TextField *from, Field *field)

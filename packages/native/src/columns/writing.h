@@ -31,7 +31,7 @@ int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *sch
 
 /* values.c */
 int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);      /* -1 with `why` */
-int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* OP_ABSENT only; -1 with `why` */
+int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* for fields that the version lacks; -1 with `why` */
 int uuid_of(uint8_t *to, const uint8_t *text);
 
 /* write.c: the position after the output, or NULL with `why` */

@@ -5,7 +5,7 @@
 #include "core.h"
 #include <structmember.h>
 
-/* Either the `read` of one class; or a method of the base class, which creates these objects or writes a message. */
+/* A method of the base class, or the `read` that it creates for one class. */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;         /* NULL: creates the `read` of a class */

@@ -63,7 +63,7 @@ typedef struct {
     const Field *field;
     uint32_t slot;               /* of the field */
     uint32_t tag;
-    struct Layout *layout;       /* STRUCT, also as elements */
+    struct Layout *layout;       /* of a struct, or of the structs in an array */
     uint8_t kind;                /* a Kind; KIND_LIST for arrays, with the kind of the elements */
     uint8_t element;
     uint8_t is_compact, is_nullable, is_tagged;
@@ -74,7 +74,7 @@ typedef struct {
 
 typedef struct {
     const Field *field;
-    int refuse;                  /* other values than the default are rejected */
+    int refuse;                  /* values other than the default are rejected */
 } Absent;
 
 typedef struct Layout {
@@ -99,7 +99,7 @@ typedef struct {
     int lowest, version_count;
     PyObject *readers[2];        /* read and read_from of the message's own class, once used */
     Py_ssize_t hint;             /* size estimate of the next message */
-    unsigned long long declined; /* calls handled by the Python methods */
+    unsigned long long declined; /* number of calls passed on to the Python methods */
 } Plan;
 
 /* State of an interpreter. */

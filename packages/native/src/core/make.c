@@ -53,7 +53,6 @@ static int is_as_printed(PyTypeObject *cls, Maker *maker)
     if (cls->tp_new != PyBaseObject_Type.tp_new || cls->tp_setattro != PyObject_GenericSetAttr) return 0;
     if (cls->tp_finalize != NULL) return 0;              /* it would see an object abandoned by fill() */
     if (_PyType_Lookup(cls, init_name) != maker->init) return 0;
-    if (cls->tp_finalize != NULL) return 0;              /* it would see abandoned objects */
     maker->version = cls->tp_version_tag;
     return 1;
 }

@@ -2,7 +2,7 @@
 #include "core.h"
 #include <structmember.h>
 
-/* Returns an interned name of two parts. */
+/* Concatenates two texts to an interned name. */
 PyObject *name_of(const char *start, const char *end)
 {
     PyObject *result = PyUnicode_FromFormat("%s%s", start, end);

@@ -254,7 +254,7 @@ static int plan_traverse(Plan *plan, visitproc visit, void *arg)
     return 0;
 }
 
-/* The classes break all other cycles. */
+/* Clears only the readers: cycles through classes are broken when the classes are cleared. */
 static int plan_clear(Plan *plan)
 {
     Py_CLEAR(plan->readers[0]);

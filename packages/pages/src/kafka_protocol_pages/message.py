@@ -69,7 +69,7 @@ class VersionSection:
 
 @dataclass(frozen=True)
 class VersionRelease:
-    """A release, and the versions it applies to; empty for all of them."""
+    """A release, and which versions it added, lacks or dropped; ``versions`` is empty for the whole range."""
 
     versions: str
     release: Release
@@ -221,10 +221,10 @@ def _pair(plan: MessagePlan, definitions: Definitions) -> Iterator[Fact]:
 
 
 def headers_text(kind: str, valid: Versions, pairs: HeaderVersions) -> str:
-    """Format header versions: ``RequestHeader 1 before versions 0-8, 2 before versions 9-13``."""
+    """Format header versions: ``RequestHeader 1 for versions 0-8, 2 for versions 9-13``."""
     name = "RequestHeader" if kind == REQUEST else "ResponseHeader"
     runs = header_runs(valid, pairs)
-    return f"{name} {', '.join(f'{header} before {title_of(run).lower()}' for run, header in runs)}"
+    return f"{name} {', '.join(f'{header} for {title_of(run).lower()}' for run, header in runs)}"
 
 
 def header_runs(valid: Versions, pairs: HeaderVersions) -> Iterator[tuple[Versions, int]]:

@@ -44,7 +44,7 @@ class View:
     """Chapters, each with whether it is unfolded."""
     before: tuple[str, str] | None
     after: tuple[str, str] | None
-    """Address and title in the contents."""
+    """Address and title of the previous and the next page, or None at the ends of the contents."""
 
 
 def view(prose: Prose, page: ProsePage) -> View:

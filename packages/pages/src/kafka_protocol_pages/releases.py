@@ -59,7 +59,7 @@ class Departure:
     page: MessagePage
     dropped: tuple[int, ...]
     is_last: bool
-    """True if no version is left."""
+    """True if the message has no versions any more."""
     fields: tuple[FieldRow, ...]
 
     @property
@@ -69,7 +69,7 @@ class Departure:
 
 @dataclass(frozen=True)
 class Broken:
-    """Old versions with a different meaning of the same bytes."""
+    """Old versions whose bytes have another meaning in newer releases."""
 
     page: MessagePage
     versions: str

@@ -10,6 +10,7 @@ from kafka_message_generator.render import literals, naming
 from kafka_message_generator.render.code import Code, Part, bound, call, code, use
 from kafka_message_generator.render.sections import Section, form_of, section_of
 from kafka_message_generator.render.steps import Assign, Choose, Do, Function, Step, Unpack
+from kafka_message_generator.spec.model import INTEGERS
 
 MALFORMED = Do(code("raise {}", use("Malformed")))
 SHORT_TABLES = {"int8": "UNPACK_B", "int16": "UNPACK_H", "int32": "UNPACK_I", "int64": "UNPACK_Q"}
@@ -153,7 +154,7 @@ class _Lowering:
         null = ("n == 0" if operation.compact else "n < 0", Assign(target, "None"))
         nulls = (null,) if operation.nullable else ()
         element = operation.element
-        if isinstance(element, str) and element in literals.INTEGER_CODES:
+        if isinstance(element, str) and element in INTEGERS:
             self.integers(operation, element, nulls)
             return
         read = _reader(element, operation.compact)
@@ -172,7 +173,7 @@ class _Lowering:
 
     def integers(self, operation: model.Array, element: str, nulls: tuple[tuple[str, Step], ...]) -> None:
         # Short arrays use a struct of their length, others a helper.
-        target, letter, width = f"x.{operation.name}", naming.CODES[element], literals.INTEGER_CODES[element]
+        target, letter, width = f"x.{operation.name}", naming.CODES[element], INTEGERS[element].width
         arguments = ("n", f'"{letter}"', str(width))
         table = SHORT_TABLES.get(element)
         if operation.compact:

@@ -24,10 +24,11 @@ from kafka_message_generator.render.code import (
 from kafka_message_generator.render.sections import Form, Section, form_of, section_of
 from kafka_message_generator.render.steps import Assign, Choose, Do, Function, Step
 from kafka_message_generator.rules.defaults import Empty
+from kafka_message_generator.spec.model import INTEGERS
 
 SHORT_TABLES = {"int8": "PACK_B", "int16": "PACK_H", "int32": "PACK_I", "int64": "PACK_Q"}
 # Element types written by a struct of their format; others have a helper.
-FIXED_ELEMENTS = ("float64", *literals.INTEGER_CODES)
+FIXED_ELEMENTS = ("float64", *INTEGERS)
 REFUSE = Do(code("raise {}", use("Refused")))
 
 
@@ -157,7 +158,7 @@ class _Lowering:
 
     def array(self, operation: model.Array) -> None:
         value = f"x.{operation.name}"
-        if operation.element in literals.INTEGER_CODES and not operation.nullable:
+        if operation.element in INTEGERS and not operation.nullable:
             self.integers(operation)
             return
         count = f"-1 if {value} is None else len({value})" if operation.nullable else f"len({value})"
@@ -256,7 +257,7 @@ def _default_tests(
 ) -> list[Code]:
     # Code for other types rejects anything but a list.
     tests = literals.tagged_tests(message, struct, plan, value)
-    may_show = plan.default is Empty.ARRAY and plan.type not in literals.INTEGER_CODES
+    may_show = plan.default is Empty.ARRAY and plan.type not in INTEGERS
     return [*tests, code("type({}) not in {}", value, use("NO_LISTS"))] if may_show else tests
 
 

@@ -1,4 +1,4 @@
-"""Values as text and as JSON; text for terminals."""
+"""Formatting of values as text and JSON, and removal of control characters from text for terminals."""
 
 from __future__ import annotations
 

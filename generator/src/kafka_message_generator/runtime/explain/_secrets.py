@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..schema.spans import FAULT, OPENED, REST, Span
+from ..schema.types import PRIMITIVES
 from ..secrets import Setting, is_secret_setting, secrets_of
 from ..secrets._rule import has_secrets
 
@@ -16,7 +17,7 @@ _INDEX = re.compile(r"\[\d+\]")
 # Header fields of fixed size, without bytes of the body.
 _CERTAIN = ("request_api_key", "request_api_version", "correlation_id")
 # Types of fixed size.
-_FIXED = frozenset(("BOOLEAN", "INT8", "INT16", "UINT16", "INT32", "UNSIGNED_INT32", "INT64", "FLOAT64", "UUID"))
+_FIXED = frozenset(each.name for each in PRIMITIVES.values())
 _UNKNOWN = "unknown_tagged_fields"
 _HIDDEN_REST = "redacted, may be secret: --show-secrets shows it"
 

@@ -82,7 +82,7 @@ class FieldDescriptor:
         if self.is_struct:
             raise LookupError("the default of a struct field is its struct with every field at its default")
         if fact is ...:
-            return _OWN_DEFAULTS[self.type]
+            return _OWN_DEFAULTS.get(self.type, 0)
         if self.type == "uuid":
             return UUID(bytes=base64.urlsafe_b64decode(f"{fact}=="))
         return float(str(fact)) if self.type == "float64" else fact
@@ -95,12 +95,6 @@ _OWN_DEFAULTS: dict[str, object] = {
     "string": "",
     "bytes": b"",
     "records": b"",
-    "int8": 0,
-    "int16": 0,
-    "uint16": 0,
-    "int32": 0,
-    "uint32": 0,
-    "int64": 0,
 }
 
 

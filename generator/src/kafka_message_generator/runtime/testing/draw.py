@@ -15,10 +15,10 @@ from .._core.structs import made
 from .._core.versions import Versions
 from .._core.wire import RawTaggedField
 from ..schema.descriptors import FieldDescriptor, class_in, descriptor_of
+from ..schema.types import INTEGERS
 
 M = TypeVar("M", bound=Message)
 
-WIDTHS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64}
 ALPHABETS = ("ab-z.0", "éßÿ", "日本語", "😀𝄞", "\x00\x7f\u0080\u07ff\u0800\uffff")
 SHORT = (0, 1, 2, 3, 5, 8)
 LONG = (20, 62, 63, 64, 126, 127, 128, 129, 300)
@@ -134,7 +134,9 @@ class Draw(Generic[M]):
 
     def bits(self, kind: str, encodings: tuple[tuple[Versions, str], ...]) -> int:
         name = next((name for versions, name in encodings if self.version in versions), None)
-        return WIDTHS.get(kind, 0) if name is None else int(name[-2:])
+        if name is not None:
+            return int(name[-2:])
+        return 8 * INTEGERS[kind].width if kind in INTEGERS else 0
 
     def plain(self, field: FieldDescriptor, bits: int, is_element: bool = False) -> object:
         members = () if field.enumeration is None else _members(field.enumeration, field.type, bits)
@@ -143,7 +145,7 @@ class Draw(Generic[M]):
         return self.scalar(field.type, bits, is_element)
 
     def scalar(self, kind: str, bits: int, is_element: bool = False) -> object:
-        if kind in WIDTHS:
+        if kind in INTEGERS:
             return self.integer(bits, is_signed=not kind.startswith("uint"))
         if kind == "bool":
             return self.chance(0.5)
@@ -211,7 +213,7 @@ def _members(enumeration: str, kind: str, bits: int) -> tuple[object, ...]:
         found = tuple(enumerations()[enumeration])
     except ValueError:
         return ()
-    if kind not in WIDTHS:
+    if kind not in INTEGERS:
         return found if kind == "string" else ()
     lowest, highest = _bounds(bits, is_signed=not kind.startswith("uint"))
     return tuple(each for each in found if lowest <= each.value <= highest)

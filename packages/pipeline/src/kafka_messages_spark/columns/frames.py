@@ -35,7 +35,9 @@ def decode(
     keep: Sequence[str] | None = None,
     trailing: str | None = None,
 ) -> DataFrame:
-    """Decode a binary column into the struct column ``into``, once per message, with the options of ``from_kafka``.
+    """Decode a binary column into the struct column ``into``, with the options of ``from_kafka``.
+
+    Spark decodes each row once, however many fields a query uses.
 
     ``version`` is an integer, a column, its name, or None for values that start with their version. ``keep`` selects
     columns of ``df`` (default: all). ``trailing`` names a binary column for bytes after a message, otherwise an error.

@@ -144,7 +144,7 @@ class FileSelection:
 
 @dataclass(frozen=True)
 class SearchRoot:
-    """Path or URI of the user, with the prefix ``front`` of display names."""
+    """A path or URI from the option ``path``. Names of its files in messages begin with ``front``."""
 
     root: str
     path: str

@@ -274,7 +274,7 @@ def checked_sources(
     if start < 0 or (end is not None and end < start):
         raise ValueError(f"invalid range: byte {start} to {end}")
     if base is not None and not 0 <= base <= start:
-        raise ValueError(f"base is {base}, not between 0 and start, {start}")
+        raise ValueError(f"base is {base}; expected 0 to {start}, the value of start")
     if isinstance(source, bytes | bytearray | memoryview):
         raise TypeError("source is bytes: wrap them in io.BytesIO")
     single = isinstance(source, str | os.PathLike) or hasattr(source, "read")

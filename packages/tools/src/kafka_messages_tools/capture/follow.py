@@ -155,11 +155,11 @@ def _number(source: _Numbered, text: str) -> int:
 
 def _packed(source: _Numbered, values: dict[str, str], text: list[str]) -> _Part:
     if values.get("peer") not in ("0", "1"):
-        raise source.wrong("ends bytes without a peer")
+        raise source.wrong("ends a packet that has no peer number")
     try:
         data = a2b_base64("".join(text), strict_mode=True)
     except ValueError as error:
-        raise source.wrong(f"ends bytes that are not valid base64: {error}") from None
+        raise source.wrong(f"ends a packet whose data is not valid base64: {error}") from None
     seconds, _, fraction = values.get("timestamp", "").partition(".")
     time = int(seconds) * 10**9 + int(fraction[:9].ljust(9, "0")) if (seconds + fraction).isdecimal() else None
     return _Part(int(values["peer"]), data, _number(source, values.get("packet", "0")), time)

@@ -83,7 +83,7 @@ class Guesser:
         if request.trailing or request.encode(framed=False) != data:
             return None
         more, reasons = self._weighed(self._explain.explain_request(data))
-        reason = f"the header names API {request.api.name} version {request.version}"
+        reason = f"API {request.api.name} and version {request.version} in the header"
         reasons = (*also, reason, _SAME, *reasons)
         return Candidate(request.api.request_name, str(request.version), before, score + more, reasons)
 
@@ -133,7 +133,7 @@ class Guesser:
         if not is_likely or version in api.valid_versions or version < 0:
             return None
         there = f"only {api.valid_versions}" if api.valid_versions else "not in this package"
-        reasons = (*also, f"the header names API {api.name} version {version}", f"but {name} has {there}")
+        reasons = (*also, f"API {api.name} and version {version} in the header", f"but {name} has {there}")
         return Candidate(name, str(version), before, score, reasons)
 
     def _at(self, place: _Place, info: MessageInfo, versions: list[int]) -> Candidate | None:

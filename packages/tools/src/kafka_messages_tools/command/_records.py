@@ -21,8 +21,8 @@ _MAY_BE_METADATA = "redacted, may be a metadata record; use --topic, or --show-s
 class TopicDecoder:
     """Decoder for the batches of one topic; ``failed`` is set if a record could not be decoded.
 
-    ``is_sure`` is True if the user named the topic. Otherwise possible metadata records are decoded or redacted,
-    since they contain secrets.
+    ``is_sure`` is True if the user named the topic. Otherwise a record that may be a metadata record is decoded
+    as one, which redacts its secrets, or redacted as a whole if that fails.
     """
 
     def __init__(self, package: Package, topic: str | None, show_secrets: bool, is_sure: bool) -> None:

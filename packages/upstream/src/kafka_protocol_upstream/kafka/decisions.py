@@ -69,7 +69,7 @@ def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
         old = before.get(message)
         found += _undescribed(file, definition)
         if old is None and definition.get("type") == "response" and definition.get("validVersions") != "none":
-            what = "a new response: add its error response if our rule differs from Kafka's"
+            what = "a new response: add an entry if error_response() differs from getErrorResponse() of Kafka's class"
             found.append(Decision("error_responses.json", message, "", what))
         for field in _new(definition, old):
             if (message, field.path.lower()) not in known:

@@ -30,7 +30,10 @@ FIXUPS = (
 
 
 def fixed(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
-    """Return a definition file after its fixup, and the reason or None. Raises ValueError if the text is missing."""
+    """Return a definition file after its fixup, and the reason or None.
+
+    Raises ValueError if the file lacks the text that the fixup replaces.
+    """
     for fixup in FIXUPS:
         if fixup.file == file and release in fixup.releases:
             if data.count(fixup.text) != 1:

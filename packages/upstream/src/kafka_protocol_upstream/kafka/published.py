@@ -59,8 +59,9 @@ def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Pa
 
 
 def resolve_any(release: str, folder: Path) -> Jars:
-    """Resolve the jars of any release, without modules that it lacks; up to 3.9 with the broker. Raises
-    ArtifactError.
+    """Resolve the jars of any release, except for modules that it did not have yet.
+
+    Up to 3.9 the broker's jar is included, since it contains definitions. Raises ArtifactError.
     """
     check_release(release)
     known = published(folder / "versions")

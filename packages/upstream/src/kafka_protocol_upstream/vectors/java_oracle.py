@@ -101,7 +101,10 @@ def error_codes(jars: Jars) -> list[dict[str, Json]]:
 
 @contextmanager
 def older_oracle(pinned: Jars, jars: Jars) -> Iterator[Oracle]:
-    """Yield the program for an older release, compiled against the pinned one and its libraries."""
+    """Yield the Java program, which runs with the jars of an older release.
+
+    It is compiled with the jars of the pinned release, whose libraries it also uses.
+    """
     kafkas = set(pinned.versions.values())
     libraries = [
         jar for jar in pinned.classpath if not (jar.name.startswith("kafka") and jar.stem.rsplit("-")[-1] in kafkas)

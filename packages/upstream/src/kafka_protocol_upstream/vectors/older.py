@@ -16,7 +16,7 @@ from kafka_protocol_upstream.vectors.write import Case, ask, write_cases
 
 
 def cases_of(specs: Path, history: Path) -> dict[str, list[Case]]:
-    """Return the samples of these versions by release. Raises SpecError and HistoryError."""
+    """Return, by release, the samples of versions that Kafka has removed since. Raises SpecError and HistoryError."""
     own = {plan.name: plan.valid for plan in definitions.load(specs, more=None).plans}
     released = baseline("history", list(release_sets(history))).versions
     found: dict[str, list[Case]] = {}

@@ -7,17 +7,10 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
+from kafka_message_generator.spec.model import INTEGERS
+
 Scalar = str | int | float | bool
 T = TypeVar("T")
-
-INTEGERS = {
-    "int8": (-(2**7), 2**7 - 1),
-    "int16": (-(2**15), 2**15 - 1),
-    "int32": (-(2**31), 2**31 - 1),
-    "int64": (-(2**63), 2**63 - 1),
-    "uint16": (0, 2**16 - 1),
-    "uint32": (0, 2**32 - 1),
-}
 
 FLOATS = (1.0, -1.5, 5e-324, 1.7976931348623157e308, -0.0, 0.1, -123456789.125)
 EDGES = (126, 127, 128)
@@ -47,7 +40,7 @@ class VectorDraw:
     def any(self, type: str) -> Scalar:
         """Return a value of a scalar type, often small, extreme or empty."""
         if type in INTEGERS:
-            return self._integer(*INTEGERS[type])
+            return self._integer(*INTEGERS[type].range)
         if type not in ("bool", "float64") and self.one_in(8):
             return zero(type)
         if type == "float64":
@@ -59,7 +52,7 @@ class VectorDraw:
     def non_default(self, type: str, default: str | None) -> Scalar:
         """Return a value that is neither zero nor the default. Raises ValueError for an unknown type."""
         if type in INTEGERS:
-            lowest, highest = INTEGERS[type]
+            lowest, highest = INTEGERS[type].range
             known = 0 if default is None else int(default, 0)
             extremes = (lowest, highest, highest // 2 + 1) if lowest == 0 else (lowest, highest)
             return self.pick([number for number in extremes if number not in (0, known)])

@@ -85,7 +85,7 @@ def write_apis(jars: Jars, target: Path) -> int:
 
 
 def pinned_release(specs: Path) -> str:
-    """Return the release in ``SOURCE``. Raises OSError or ValueError."""
+    """Return the Kafka release of the definitions, from the file ``SOURCE``. Raises OSError or ValueError."""
     release = json.loads((specs / "SOURCE").read_text(encoding="utf-8")).get("release")
     if not isinstance(release, str):
         raise ValueError(f"{specs / 'SOURCE'} contains no release")

@@ -68,7 +68,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Progress:
-    """Positions of all folders, keyed by file prefix and suffix."""
+    """Positions by group of files: the display name of segments with ``*`` for the offset, or the folder of other files."""
 
     folders: Mapping[str, Folder] = field(default_factory=dict)
 

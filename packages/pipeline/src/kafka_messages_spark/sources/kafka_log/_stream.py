@@ -60,7 +60,7 @@ class LogStream:
     def planned(self, start: dict[str, Any], limit: Limit) -> dict[str, Any]:
         """Return the offset after the next batch, or ``start`` itself without new data.
 
-        The first batch's offset contains the initial offset, which Spark's checkpoint lacks after a crash.
+        The first batch's offset contains the initial offset: Spark does not store that, and needs it after a crash.
         """
         progress = Progress.from_json(NAME, start)
         files = self._files() if self._target is None else self._target

@@ -121,7 +121,7 @@ def _only_zeros(decode_error: Any, file: BinaryIO, at: int, read: int) -> None:
         read += len(zeros)
         if any(zeros):
             found = read - len(zeros.lstrip(b"\0"))
-            what = f"at byte {at}: zeros, but other bytes at byte {found}"
+            what = f"zeros from byte {at} on are followed by other bytes at {found}"
             raise decode_error(what, "RecordBatch", offset=at)
 
 
