@@ -160,7 +160,8 @@ def nightly(session: nox.Session) -> None:
     """Run the slow tests: -- interop, classic, fuzz or browser selects a part, followed by its options.
 
     interop: a real broker and third-party clients (needs Maven, a JDK, Go); classic: Spark without Connect and without
-    the native core; fuzz: ten minutes with sanitizers (needs a C compiler); browser: the site (needs npm and Chromium).
+    the native core; fuzz: ten minutes with sanitizers, and random
+    edits of definitions (needs a C compiler); browser: the site (needs npm and Chromium).
     """
     parts = {"interop": interop, "classic": classic, "fuzz": long_fuzz, "browser": browser}
     names = session.posargs[:1] or parts
@@ -183,7 +184,7 @@ def classic(session: nox.Session, *options: str) -> None:
 def long_fuzz(session: nox.Session, *options: str) -> None:
     install_fuzz(session)
     session.run("python", "-m", "tests.fuzz", *(options or ("--seconds", "600", "--sanitize")))
-    session.run("python", "-m", "pytest", "-m", "nightly", "tests/native", env={"TESTS_NATIVE": "1"})
+    session.run("python", "-m", "pytest", "-m", "nightly", "tests/native", "tests/generator", env={"TESTS_NATIVE": "1"})
 
 
 def browser(session: nox.Session, *options: str) -> None:

@@ -127,6 +127,7 @@ def test_checkpoint_sets_the_log_start_offset(
         assert tuple(row) == (str(file), "orders", 0, 10, None)
 
 
+@pytest.mark.nightly
 def test_highest_log_start_offset_of_replicas_is_used(spark: SparkSession, tmp_path: Path) -> None:
     for name, start in (("one", 10), ("two", 12), ("three", 11)):
         segment(tmp_path / name, "orders-0", data(0, count=30))

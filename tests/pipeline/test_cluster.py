@@ -181,7 +181,9 @@ def as_answers(entities: list[Any]) -> Row:
     }
 
 
-@pytest.mark.parametrize("base", [-1, None], ids=["the log", "the last snapshot"])
+@pytest.mark.parametrize(
+    "base", [pytest.param(-1, id="the log"), pytest.param(None, id="the last snapshot", marks=pytest.mark.nightly)]
+)
 def test_metadata_image_equals_admin_client(spark: SparkSession, cluster: Cluster, base: int | None) -> None:
     records = table(spark, cluster, METADATA)
     chosen = metadata.records_of(records, base=base)

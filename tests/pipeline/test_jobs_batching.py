@@ -288,6 +288,7 @@ def test_replicas_are_counted_once(spark: SparkSession, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("magic", [0, 1])
 def test_older_message_formats_are_measured(magic: int, spark: SparkSession, tmp_path: Path) -> None:
     rows_of = [{"key": b"k" * each, "value": b"some words " * each} for each in range(20)]
@@ -316,6 +317,7 @@ def test_unreadable_batches_are_reported(spark: SparkSession, tmp_path: Path) ->
     assert told["orders", len(data(0))].startswith("the gzip data is damaged: ")
 
 
+@pytest.mark.nightly
 def test_input_without_batches_has_no_findings(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,6 +45,7 @@ def test_replayed_log_equals_snapshots(spark: SparkSession, cluster: Cluster) ->
     log.unpersist()
 
 
+@pytest.mark.nightly
 def test_metadata_diff_equals_admin_client(
     spark: SparkSession, cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

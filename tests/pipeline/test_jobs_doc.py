@@ -118,6 +118,7 @@ def test_every_option_is_documented(job: str) -> None:
     assert general >= common - {"-h", "--help"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("job", JOBS[:-1])
 def test_documented_report_matches_the_output(
     spark: SparkSession, job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -43,6 +43,7 @@ def test_missing_file_is_not_foreign(tmp_path: Path) -> None:
     assert not is_foreign(str(tmp_path / "server.log"))
 
 
+@pytest.mark.nightly
 def test_server_log_is_skipped_and_listed(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -236,6 +236,7 @@ def millis(time: datetime) -> int:
     return round(time.replace(tzinfo=UTC).timestamp() * 1000)
 
 
+@pytest.mark.nightly
 def test_lost_commit_is_ignored(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def written(offset: int, record: tuple[bytes, bytes | None]) -> bytes:
         key, value = record

@@ -87,6 +87,7 @@ def test_records_of_replicas_are_read_once(
     assert sorted(map(tuple, found)) == [(each, each) for each in range(15)]
 
 
+@pytest.mark.nightly
 def test_latest_of_replicas_counts_each_key_once(replicas: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert internal_topics.main(["consumer_offsets", str(replicas), "--latest", "--quiet"]) == 1
     report = capsys.readouterr().out
@@ -96,6 +97,7 @@ def test_latest_of_replicas_counts_each_key_once(replicas: Path, capsys: pytest.
     ]
 
 
+@pytest.mark.nightly
 def test_encodings_of_replicas_are_measured_once(
     spark: SparkSession, replicas: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -309,6 +309,7 @@ def test_segments_job_reports_every_kind_of_finding(
     assert files["b-0/00000000000000000003.log"].missing_in_batches == 5
 
 
+@pytest.mark.nightly
 def test_truncated_snapshot_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "__cluster_metadata-0", data(0), data(1)[:-3], name=f"{50:020}-{2:010}.checkpoint")
     assert main([str(tmp_path), "--quiet"]) == 1
@@ -317,6 +318,7 @@ def test_truncated_snapshot_is_an_error(tmp_path: Path, capsys: pytest.CaptureFi
     assert "67 bytes of a batch that ends beyond the file; snapshots are written completely" in line
 
 
+@pytest.mark.nightly
 def test_internal_topics_count_as_compacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for topic in ("__consumer_offsets-3", "__transaction_state-3"):
         segment(tmp_path, topic, data(4), data(9), base=0)

@@ -167,6 +167,7 @@ def test_newest_timestamp_is_the_current_time(cluster: Path, capsys: pytest.Capt
     assert "... and 11 more" in report
 
 
+@pytest.mark.nightly
 def test_input_without_timestamps_is_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "orders-0")
     assert main([str(tmp_path), "--quiet"]) == 0
@@ -277,6 +278,7 @@ def test_verdict_is_unknown_if_coordinator_partitions_are_missing(
     ]
 
 
+@pytest.mark.nightly
 def test_coordinator_record_of_older_epoch_is_ignored(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -302,6 +304,7 @@ def test_data_of_older_epoch_is_ignored(at_offset: int, spark: SparkSession, tmp
     assert [(row.producer_id, row.status, row.first_offset) for row in found] == [(4, "committed", 0)]
 
 
+@pytest.mark.nightly
 def test_older_data_or_states_are_a_limitation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "__transaction_state-0", state(0, 3, "busy", 5, "CompleteCommit", transaction_partitions=None))
     segment(tmp_path, "orders-0", data(0, 2.5, producer=5))
@@ -335,6 +338,7 @@ def test_missing_later_offsets_are_reported(
     assert "49 later offsets are not in these files" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_corrupt_batches_and_records_are_reported(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -132,6 +132,7 @@ def test_tiered_copies_equal_the_original(plugin: str, spark: SparkSession, tmp_
     assert report("segments", tmp_path, str(file.parent))["figures"]["files_without_a_finding"] == 1
 
 
+@pytest.mark.nightly
 def test_unreadable_tiered_copies_are_corrupt(spark: SparkSession, tmp_path: Path) -> None:
     content = (RELEASES / "3.9" / "logs" / "codecs-0" / SEGMENT).read_bytes()
     file = tiered(tmp_path / "tier", "Aiven", bytes(each ^ 0x5A for each in content))

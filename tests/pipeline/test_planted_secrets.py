@@ -41,6 +41,7 @@ SCRAM = {name: secret(name).encode() for name in ("salt", "stored_key", "server_
 OF_CONFIG = [JAAS, *map(secret, ("keystore", "capitals", "listener")), MECHANISM, secret("plugin"), UNKNOWN]
 OF_STATE = [*OF_CONFIG, *(value.decode() for value in SCRAM.values())]
 PLANTED = [*OF_STATE, CUT, CORRUPT, NEWER, STREAMS, CAPTURED]
+SLOW_JOBS = ("groups", "metadata_diff", "encodings", "batching")
 
 
 def leaked(content: bytes) -> list[str]:
@@ -145,7 +146,7 @@ def run(job: str, given: list[str], out: Path, capfd: pytest.CaptureFixture[str]
 
 @pytest.mark.usefixtures("plain_tables")
 @pytest.mark.parametrize(
-    "job", [pytest.param(job, marks=pytest.mark.nightly) if job in ("groups", "metadata_diff") else job for job in JOBS]
+    "job", [pytest.param(job, marks=pytest.mark.nightly) if job in SLOW_JOBS else job for job in JOBS]
 )
 def test_jobs_redact_secrets(
     job: str, spark: SparkSession, files: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]

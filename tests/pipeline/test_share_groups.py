@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import kafka_messages
+import pytest
 from job_files import at, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_records.segments.batch_writer import write_batches
@@ -74,6 +75,7 @@ def test_snapshots_and_updates_give_the_share_offsets(spark: SparkSession, tmp_p
     assert {(row.end_offset, row.lag) for row in without} == {(None, None)}
 
 
+@pytest.mark.nightly
 def test_share_group_lag_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     logs, place = f"{CLUSTER}/logs", tmp_path / "report.json"
     argv = [f"{logs}/__*", "--data", f"{logs}/clicks-*", "--group", "workers", "--group", "chatty", "--sort", "lag"]

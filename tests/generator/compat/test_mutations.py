@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kafka_message_generator.compat.annotated import parting
 from kafka_message_generator.compat.compare import difference
 from kafka_message_generator.compat.signatures import signature_of
@@ -79,6 +81,7 @@ def is_annotated(found: Witness) -> bool:
     return tiled and parting(found.written, found.read) < max(len(found.written), len(found.read))
 
 
+@pytest.mark.nightly
 def test_verdicts_on_random_edits_agree_with_the_schema_codec() -> None:
     rng, counts, wrong = random.Random(7), Counter[str](), []
     for number, pair in zip(range(EDITS), pairs(11), strict=False):

@@ -54,7 +54,7 @@ PyObject *columns_of(Decoding *decoding, const char *trailing, const char *corru
 /* Bytes of `count` values of a kind in a column. */
 INLINE int64_t bytes_of(int kind, int64_t count)
 {
-    static const uint8_t widths[] = {0, 1, 2, 4, 4, 8, 8, 8};
+    static const uint8_t widths[] = {FIXED_KINDS(COLUMN_WIDTH)};
     return kind == KIND_BOOL ? (count + 7) / 8 : count * widths[kind];
 }
 

@@ -1,7 +1,7 @@
 /* Conversion of filled columns to finished ones: adjacent children, and zeros for columns without values. */
 #include "builder.h"
 
-static const char *const formats[] = {"b", "c", "s", "i", "i", "l", "l", "g", "u", "u", "z", "+s", "+l", "+m"};
+static const char *const formats[] = {FIXED_KINDS(ARROW_FORMAT) "u", "z", "+s", "+l", "+m"};
 
 typedef struct {
     Decoding *decoding;

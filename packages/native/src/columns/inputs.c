@@ -15,14 +15,14 @@ static int width_of(const struct ArrowSchema *schema)
 
 static int is_kind(const struct ArrowSchema *schema, int kind)
 {
-    static const char *const formats[] = {"b", "", "", "", "", "", "", "g", "u", "u", "z", "+s", "+l"};
+    static const char *const formats[] = {FIXED_KINDS(ARROW_FORMAT) "u", "z", "+s", "+l"};
     return kind >= KIND_INT8 && kind <= KIND_INT64 ? width_of(schema) > 0 : is_format(schema, formats[kind]);
 }
 
 /* Maximum bytes of a value in a message, without the contents of texts and lists. */
 static int64_t most_of(int kind)
 {
-    static const uint8_t most[] = {1, 1, 2, 2, 4, 4, 8, 8, 16, 5, 5, 16, 5};
+    static const uint8_t most[] = {FIXED_KINDS(WIDTH) 5, 5, 16, 5};
     return most[kind];
 }
 

@@ -19,8 +19,10 @@ typedef struct {
 
 typedef struct { uint32_t first, count; } Domain;
 
-typedef enum {
-    OP_BOOL, OP_INT8, OP_INT16, OP_UINT16, OP_INT32, OP_UINT32, OP_INT64, OP_FLOAT64, OP_UUID,
+#define FIXED_OP(name, letter, width, column_width, format) OP_##name,
+
+typedef enum {                               /* first those of fixed width, in the order of Kind */
+    FIXED_KINDS(FIXED_OP)
     OP_TEXT, OP_COMPACT_TEXT, OP_BLOB, OP_COMPACT_BLOB, OP_LIST, OP_NUMBERS, OP_PRESENCE, OP_STRUCT, OP_TAGS,
     OP_NULL, OP_DEFAULT, OP_ABSENT, OP_END,
     OP_REST = 32                             /* flag of the first fixed-width op of a run: it checks the size of the whole run */

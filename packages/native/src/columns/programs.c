@@ -7,7 +7,7 @@ typedef struct {
     uint8_t *is_live;
 } Maker;
 
-static const uint8_t widths[] = {1, 1, 2, 2, 4, 4, 8, 8, 16};
+static const uint8_t widths[] = {FIXED_KINDS(WIDTH)};
 
 /* Maximum bytes of an operation in a message, without texts and elements. */
 static uint32_t most_of(const Op *op)

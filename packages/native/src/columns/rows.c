@@ -133,18 +133,15 @@ static void put_numbers(uint8_t *to, int kind, int64_t count, const uint8_t *p)
 /* ---- the loop */
 
 /* Operations and their labels; all others do nothing. */
-#define JUMPS(X)                                                                                                      \
-    X(OP_BOOL, at_BOOL) X(OP_INT8, at_INT8) X(OP_INT16, at_INT16) X(OP_UINT16, at_UINT16) X(OP_INT32, at_INT32)       \
-    X(OP_UINT32, at_UINT32) X(OP_INT64, at_INT64) X(OP_FLOAT64, at_INT64) X(OP_UUID, at_UUID) X(OP_TEXT, at_TEXT)     \
-    X(OP_COMPACT_TEXT, at_COMPACT_TEXT) X(OP_BLOB, at_BLOB) X(OP_COMPACT_BLOB, at_COMPACT_BLOB) X(OP_LIST, at_LIST)   \
-    X(OP_NUMBERS, at_NUMBERS) X(OP_PRESENCE, at_PRESENCE) X(OP_TAGS, at_TAGS) X(OP_NULL, at_NULL)                     \
-    X(OP_DEFAULT, at_DEFAULT) X(OP_REST + OP_BOOL, rest_BOOL) X(OP_REST + OP_INT8, rest_INT8)                         \
-    X(OP_REST + OP_INT16, rest_INT16) X(OP_REST + OP_UINT16, rest_UINT16) X(OP_REST + OP_INT32, rest_INT32)           \
-    X(OP_REST + OP_UINT32, rest_UINT32) X(OP_REST + OP_INT64, rest_INT64) X(OP_REST + OP_FLOAT64, rest_INT64)         \
-    X(OP_REST + OP_UUID, rest_UUID)
+#define JUMPS(X, FIXED_X)                                                                                             \
+    FIXED_KINDS(FIXED_X) X(OP_TEXT, at_TEXT) X(OP_COMPACT_TEXT, at_COMPACT_TEXT) X(OP_BLOB, at_BLOB)                    \
+    X(OP_COMPACT_BLOB, at_COMPACT_BLOB) X(OP_LIST, at_LIST) X(OP_NUMBERS, at_NUMBERS) X(OP_PRESENCE, at_PRESENCE)     \
+    X(OP_TAGS, at_TAGS) X(OP_NULL, at_NULL) X(OP_DEFAULT, at_DEFAULT)
 #define PLACE(code, label) [code] = &&label,
+#define FIXED_PLACE(name, letter, width, column_width, format) PLACE(OP_##name, at_##name) PLACE(OP_REST + OP_##name, rest_##name)
 #define GAPS [OP_STRUCT] = &&at_STRUCT, [OP_ABSENT ... OP_REST - 1] = &&at_STRUCT
 #define CASE(code, label) case code: goto label;
+#define FIXED_CASE(name, letter, width, column_width, format) CASE(OP_##name, at_##name) CASE(OP_REST + OP_##name, rest_##name)
 
 #if HAS_COMPUTED_JUMPS
 #define JUMP goto *places[op->code]
@@ -161,7 +158,7 @@ const uint8_t *read_elements(Decoding *decoding, const Op *ops, uint32_t count, 
                              const uint8_t *p, const uint8_t *end)
 {
 #if HAS_COMPUTED_JUMPS
-    static const void *const places[] = {JUMPS(PLACE) GAPS};
+    static const void *const places[] = {JUMPS(PLACE, FIXED_PLACE) GAPS};
 #endif
     const Op *op, *last = ops + count;
     ColumnBuilder *builders = decoding->builders, *builder;
@@ -174,7 +171,7 @@ next_element:
 #if !HAS_COMPUTED_JUMPS
 dispatch:
     switch (op->code) {
-    JUMPS(CASE)
+    JUMPS(CASE, FIXED_CASE)
     default: goto at_STRUCT;
     }
 #endif
@@ -185,6 +182,7 @@ dispatch:
     FIXED(INT32, PUT(uint32_t, get32(p)); p += 4);
     FIXED(UINT32, PUT(uint64_t, get32(p)); p += 4);
     FIXED(INT64, PUT(uint64_t, get64(p)); p += 8);
+    FIXED(FLOAT64, PUT(uint64_t, get64(p)); p += 8);
     FIXED(UUID,
         if (UNLIKELY(builder->used + 22 + SLACK > builder->capacity) && reserve_bytes(decoding, builder, 22) < 0) GIVE_UP;
         uuid_text(builder->data + builder->used, p);

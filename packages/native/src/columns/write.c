@@ -23,11 +23,15 @@ static NOINLINE uint8_t *grow_output(Writing *writing, uint8_t *q, int64_t size)
     return start + used;
 }
 
+/* Range of an integer type. */
+#define MOST(letter, width) (INT64_MAX >> ((width) < 8 ? 64 - 8 * (width) - ((letter) < 'a') : 0))
+#define LOWEST(name, letter, width, column_width, format) (letter) < 'a' ? 0 : -MOST(letter, width) - 1,
+#define HIGHEST(name, letter, width, column_width, format) MOST(letter, width),
+
 static int fits(int kind, int64_t value)
 {
-    static const int64_t lowest[] = {0, INT8_MIN, INT16_MIN, 0, INT32_MIN, 0};
-    static const int64_t highest[] = {1, INT8_MAX, INT16_MAX, UINT16_MAX, INT32_MAX, UINT32_MAX};
-    return kind == KIND_INT64 || (value >= lowest[kind] && value <= highest[kind]);
+    static const int64_t lowest[] = {FIXED_KINDS(LOWEST)}, highest[] = {FIXED_KINDS(HIGHEST)};
+    return value >= lowest[kind] && value <= highest[kind];
 }
 
 INLINE uint8_t *put_integer(uint8_t *q, int code, int64_t value)
@@ -79,8 +83,9 @@ static uint8_t *write_numbers(const Op *op, const Input *numbers, int64_t start,
 
 static int is_plain(const Op *op, const Input *numbers)
 {
-    static const uint8_t widths[] = {0, 1, 2, 0, 4, 0, 8, 0};
-    return op->code == OP_NUMBERS && widths[op->element] != 0 && widths[op->element] == numbers->width && numbers->valid == NULL;
+    static const uint8_t widths[] = {FIXED_KINDS(WIDTH)}, column_widths[] = {FIXED_KINDS(COLUMN_WIDTH)};
+    if (op->code != OP_NUMBERS || numbers->valid != NULL) return 0;
+    return numbers->width == widths[op->element] && numbers->width == column_widths[op->element];
 }
 
 static uint8_t *write_list(Writing *writing, const Op *op, const Input *input, int64_t i, uint32_t most, uint8_t *q)

@@ -71,10 +71,21 @@ INLINE uint8_t *put_varint(uint8_t *p, uint64_t value)
 /* Decodes a zigzag number. */
 INLINE int64_t from_zigzag(uint64_t value) { return (int64_t)(value >> 1 ^ (~(value & 1) + 1)); }
 
+/* Fixed-width types: name, letter in plan texts (lower case for signed integers), bytes on the wire, bytes in a column
+ * (0 for bits and texts), Arrow format. Integers are adjacent, from INT8 to INT64. */
+#define FIXED_KINDS(X)                                                                                     \
+    X(BOOL, 't', 1, 0, "b") X(INT8, 'b', 1, 1, "c") X(INT16, 'h', 2, 2, "s") X(UINT16, 'H', 2, 4, "i")     \
+    X(INT32, 'i', 4, 4, "i") X(UINT32, 'I', 4, 8, "l") X(INT64, 'q', 8, 8, "l") X(FLOAT64, 'd', 8, 8, "g") \
+    X(UUID, 'u', 16, 0, "u")
+#define KIND(name, letter, width, column_width, format) KIND_##name,
+#define LETTER(name, letter, width, column_width, format) letter,
+#define WIDTH(name, letter, width, column_width, format) width,
+#define COLUMN_WIDTH(name, letter, width, column_width, format) column_width,
+#define ARROW_FORMAT(name, letter, width, column_width, format) format,
+
 /* Prefixed, because Windows has types such as INT8. KIND_LIST is any array; KIND_MAP occurs in columns only. */
 typedef enum {
-    KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
-    KIND_BYTES, KIND_STRUCT, KIND_LIST, KIND_MAP, KIND_VARINT
+    FIXED_KINDS(KIND) KIND_STRING, KIND_BYTES, KIND_STRUCT, KIND_LIST, KIND_MAP, KIND_VARINT
 } Kind;
 
 /* Memory that is freed as a whole. */

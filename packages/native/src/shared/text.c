@@ -94,13 +94,9 @@ static int name(Reader *reader, const char **result)
 
 static int kind_of(char letter)
 {
-    static const char letters[] = "tbhHiIqdusyr";
-    static const uint8_t kinds[] = {
-        KIND_BOOL, KIND_INT8, KIND_INT16, KIND_UINT16, KIND_INT32, KIND_UINT32, KIND_INT64, KIND_FLOAT64, KIND_UUID, KIND_STRING,
-        KIND_BYTES, KIND_BYTES,
-    };
+    static const char letters[] = {FIXED_KINDS(LETTER) 's', 'y', 'r', 0};
     const char *found = letter == 0 ? NULL : strchr(letters, letter);
-    return found == NULL ? -1 : kinds[found - letters];
+    return found == NULL ? -1 : *found == 'r' ? KIND_BYTES : (int)(found - letters);
 }
 
 /* ---- structs */
@@ -218,7 +214,7 @@ static int is_integer(int kind) { return kind >= KIND_INT8 && kind <= KIND_INT64
 /* Minimum bytes of a value, without those of a struct. */
 static uint32_t least_of(int kind, int is_compact)
 {
-    static const uint8_t widths[] = {1, 1, 2, 2, 4, 4, 8, 8, 16, 2, 4};
+    static const uint8_t widths[] = {FIXED_KINDS(WIDTH) 2, 4};
     if (kind > KIND_BYTES) return 1;                         /* a varint */
     return is_compact && kind >= KIND_STRING ? 1 : widths[kind];
 }
