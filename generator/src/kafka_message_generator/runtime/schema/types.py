@@ -343,7 +343,7 @@ INTEGERS = {
     "uint32": UNSIGNED_INT32,
     "int64": INT64,
 }
-PRIMITIVES: dict[str, Type] = INTEGERS | {"bool": BOOLEAN, "float64": FLOAT64, "uuid": UUID}
+PRIMITIVES: dict[str, Type] = {**INTEGERS, "bool": BOOLEAN, "float64": FLOAT64, "uuid": UUID}
 SIZED: dict[str, Kinds] = {
     "bytes": ((BYTES, NULLABLE_BYTES), (COMPACT_BYTES, COMPACT_NULLABLE_BYTES)),
     "records": ((RECORDS, NULLABLE_RECORDS), (COMPACT_RECORDS, COMPACT_NULLABLE_RECORDS)),
