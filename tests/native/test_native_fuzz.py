@@ -82,6 +82,7 @@ def read_and_write(count: int) -> None:
         cases.write(random.Random(number), Counter())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["plain", pytest.param("sanitized", marks=pytest.mark.nightly)])
 def test_command_records_its_runs(kind: str, tmp_path: Path) -> None:
     options = ["--sanitize"] if kind == "sanitized" else []

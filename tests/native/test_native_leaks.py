@@ -77,6 +77,7 @@ def test_reading_and_writing_every_message_does_not_leak() -> None:
     assert growth(once, 3) < 2000
 
 
+@pytest.mark.nightly
 def test_constructing_every_message_does_not_leak() -> None:
     built = []
     for name in vectors.message_names():
@@ -147,6 +148,7 @@ def test_reference_counts_stay_constant() -> None:
     assert all(abs(after - count) < 20 for after, count in zip(counts(), before, strict=True)), (before, counts())
 
 
+@pytest.mark.nightly
 def test_reference_cycles_do_not_leak() -> None:
     data = response().write(VERSION)
 
@@ -159,6 +161,7 @@ def test_reference_cycles_do_not_leak() -> None:
     assert growth(once) < 2000
 
 
+@pytest.mark.nightly
 def test_plans_and_readers_do_not_leak() -> None:
     package, text, namespace = plan_arguments(MetadataResponse)
 

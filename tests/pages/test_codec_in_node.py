@@ -21,7 +21,7 @@ from kafka_messages.protocol import encode_request
 from kafka_messages.testing import damaged
 
 from kafka_message_generator.export.command import write
-from tests.support import javascript, vectors
+from tests.support import javascript, random_messages, vectors
 from tests.support.pages import ROOT
 from tests.support.vectors import plain
 
@@ -59,6 +59,32 @@ def test_every_vector_is_decoded_and_explained(protocol: Path) -> None:
         assert plain(answer["value"]) == plain(vector.json_out), vector
         assert answer["again"] == vector.data.hex(), vector
         assert answer["rows"] == rows(explain(vector.data, vector.cls, vector.version)), vector
+
+
+def test_messages_of_every_type_and_encoding_are_decoded_and_explained(tmp_path: Path) -> None:
+    package = random_messages.Package("kafka_messages_proposals")
+    explained = package.module("explain").explain
+    known = [
+        (cls, version, message)
+        for cls in map(package.message, package.message_names)
+        for version in random_messages.versions_of(cls)
+        if version not in package.descriptor_of(cls).with_optional and not package.descriptor_of(cls).is_interleaved
+        for message in random_messages.messages(cls, version, SEED)
+    ]
+    asked = [
+        {"message": cls.NAME, "version": version, "hex": message.write(version).hex(), "rows": True}
+        for cls, version, message in known
+    ]
+    answers = javascript.ask(write(ROOT / "specs" / "proposals", tmp_path)[0], asked)
+    for (cls, version, message), answer in zip(known, answers, strict=True):
+        data = message.write(version)
+        assert (answer["error"], answer["again"]) == (None, data.hex()), (cls, version, data.hex())
+        assert without_notes(answer["rows"]) == without_notes(rows(explained(data, cls, version))), (cls, version)
+
+
+def without_notes(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows without notes, which name error codes that the package of the proposals does not have."""
+    return [{key: value for key, value in row.items() if key != "note"} for row in found]
 
 
 def test_damaged_vectors_give_the_same_errors(protocol: Path) -> None:

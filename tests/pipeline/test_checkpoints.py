@@ -174,6 +174,7 @@ def test_damaged_checkpoint_is_reported_and_ignored(
     assert row.problem.startswith("the checkpoint cannot be read: ")
 
 
+@pytest.mark.nightly
 def test_stable_offset_below_log_start_is_raised_to_it(spark: SparkSession, tmp_path: Path) -> None:
     segment(tmp_path, "orders-0", data(0, producer=1), data(1, count=9))
     segment(tmp_path, "orders-1", data(0, count=9))

@@ -188,6 +188,7 @@ def singles(offset: int, count: int, producer: int, every: float) -> list[bytes]
     ]
 
 
+@pytest.mark.nightly
 def test_single_record_batches_and_enlarging_compression_are_found(spark: SparkSession, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     slow, busy, few = singles(0, 20, 1, 0.2), singles(20, 20, 2, 0.06), singles(40, 19, 3, 0.01)

@@ -195,6 +195,7 @@ def test_captures_are_measured(spark: SparkSession, tmp_path: Path, capsys: pyte
     assert whole["MetadataResponse"].bytes == len(partitions.write(12))
 
 
+@pytest.mark.nightly
 def test_corrupt_captures_are_reported(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = encode_request(km.ApiVersionsRequest(), 3, 1, "me")
     (tmp_path / "one.request.bin").write_bytes(request + b"\xff" * 40)

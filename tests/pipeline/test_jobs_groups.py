@@ -178,6 +178,7 @@ def test_group_with_unknown_lag_is_sorted_last(
     assert str((1 << 63) - 1) not in Path(reports[1]).read_text()
 
 
+@pytest.mark.nightly
 def test_group_option_selects_a_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(log), "--group", "old", "--quiet", "--exit-zero"]) == 0
     report = capsys.readouterr().out

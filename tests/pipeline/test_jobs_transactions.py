@@ -259,6 +259,7 @@ def test_transactions_of_several_partitions_are_joined(spark: SparkSession, tmp_
     assert found.count() == 9
 
 
+@pytest.mark.nightly
 def test_verdict_is_unknown_if_coordinator_partitions_are_missing(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -120,7 +120,7 @@ def tiered(folder: Path, plugin: str, content: bytes) -> Path:
     return file
 
 
-@pytest.mark.parametrize("plugin", FOLDERS)
+@pytest.mark.parametrize("plugin", ["LocalTieredStorage", pytest.param("Aiven", marks=pytest.mark.nightly)])
 def test_tiered_copies_equal_the_original(plugin: str, spark: SparkSession, tmp_path: Path) -> None:
     original = RELEASES / "3.9" / "logs" / "codecs-0"
     file = tiered(tmp_path / "tier", plugin, (original / SEGMENT).read_bytes())

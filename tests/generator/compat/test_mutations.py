@@ -128,6 +128,7 @@ def broken(data: bytes, version: int, writer: Any, reader: Any) -> bool:
         return True
 
 
+@pytest.mark.nightly
 def test_verdicts_on_random_edits_agree_with_generated_packages(tmp_path: Path) -> None:
     rng, counts = random.Random(5), Counter[str]()
     for number, pair in zip(range(PACKAGES), pairs(3), strict=False):
