@@ -56,6 +56,7 @@ def table(spark: SparkSession, cluster: Cluster, topic: str) -> DataFrame:
     return log(spark, cluster, f"{topic}-*").transform(lambda df: TABLES[topic](df, {"showSecrets": "true"}))
 
 
+@pytest.mark.nightly
 def test_rows_equal_consumer_records(spark: SparkSession, cluster: Cluster) -> None:
     df = log(spark, cluster).where(f"NOT is_control AND topic <> '{METADATA}' AND file NOT LIKE '%-delete/%'")
     found = {
@@ -89,6 +90,7 @@ def test_tables_equal_dump_tool_output(spark: SparkSession, cluster: Cluster, to
             assert list(differences(record.value, struct["value"], value, f"{row.record_type}.value")) == []
 
 
+@pytest.mark.nightly
 def test_group_offsets_and_states_equal_admin_client(spark: SparkSession, cluster: Cluster) -> None:
     records = table(spark, cluster, "__consumer_offsets")
     commits = groups.offset_commits(records)

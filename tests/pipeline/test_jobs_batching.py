@@ -248,6 +248,7 @@ def test_uncleaned_compacted_log_is_a_finding(spark: SparkSession, tmp_path: Pat
     assert [(row["topic"], row["dirty_bytes"]) for row in given] == [("states", 32 * one + len(tombstone))]
 
 
+@pytest.mark.nightly
 def test_aborted_and_keyless_records_are_dead(spark: SparkSession, tmp_path: Path) -> None:
     def keyed(offset: int, key: bytes | None, producer: int) -> bytes:
         rows = [{"key": key, "value": b"v", "timestamp": at(offset)}]

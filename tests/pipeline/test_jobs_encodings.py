@@ -150,6 +150,7 @@ def test_table_of_messages_is_measured(spark: SparkSession, tmp_path: Path, caps
     assert "... and " in report
 
 
+@pytest.mark.nightly
 def test_internal_topic_is_measured(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     key = km.OffsetCommitKey(group="g", topic="t", partition=70)
     batches = [coordinator(0, 0, key, km.OffsetCommitValue(offset=1 << 40), 4), coordinator(1, 0, key)]

@@ -120,6 +120,7 @@ def test_starting_offsets_apply_only_to_a_new_query(query: Query) -> None:
         query.run(endingOffsets="latest")
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not HAS_LIMITS, reason="before Spark 4.2 no source is asked what there is")
 def test_progress_reports_rows_and_unread_bytes(query: Query) -> None:
     segment(query.folder / "log" / "orders-0", 0, 2)
@@ -246,6 +247,7 @@ def test_decode_internal_fails_fast_on_malformed_records(spark: SparkSession, of
             some.collect()
 
 
+@pytest.mark.nightly
 def test_decode_internal_works_in_a_stream(query: Query, offsets: Path) -> None:
     stream = query.spark.readStream.format("kafka_log").options(decode="internal", mode="PERMISSIVE")
     typed = stream.load(str(offsets / "*")).selectExpr("partition", "offset", "offset_commit.value.offset AS committed")

@@ -41,7 +41,7 @@ SCRAM = {name: secret(name).encode() for name in ("salt", "stored_key", "server_
 OF_CONFIG = [JAAS, *map(secret, ("keystore", "capitals", "listener")), MECHANISM, secret("plugin"), UNKNOWN]
 OF_STATE = [*OF_CONFIG, *(value.decode() for value in SCRAM.values())]
 PLANTED = [*OF_STATE, CUT, CORRUPT, NEWER, STREAMS, CAPTURED]
-SLOW_JOBS = ("groups", "metadata_diff", "encodings", "batching")
+SLOW_JOBS = ("groups", "metadata_diff", "encodings", "batching", "segments")
 
 
 def leaked(content: bytes) -> list[str]:

@@ -7,7 +7,7 @@
 
 #define POLYNOMIAL 0x82F63B78u /* reflected */
 
-static uint32_t by_byte[8][256]; /* [k][b]: CRC, from register 0, of byte b and k zero bytes */
+static uint32_t by_byte[8][256]; /* [k][b]: CRC, from 0, of byte b followed by k zero bytes */
 
 static uint32_t by_tables(uint32_t sum, const uint8_t *p, size_t size)
 {

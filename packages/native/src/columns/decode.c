@@ -2,7 +2,7 @@
 #include "builder.h"
 
 #define SAMPLED ((int64_t)1 << 18)           /* minimum data size for sampling the first rows */
-#define SAMPLE 32                            /* one row in 32 */
+#define SAMPLE 32                            /* the sample is the first 1/32 of the rows */
 
 enum { EMIT_DEFAULTS = 1, VALIDATE_UTF8 = 2, IGNORE_REST = 4, PERMISSIVE = 8 };
 

@@ -20,7 +20,7 @@ typedef struct {
     const Plan *plan;
     const VersionPrograms *programs;
     Input *inputs;
-    int64_t estimate;            /* maximum bytes of all messages, by the offsets */
+    int64_t estimate;            /* upper bound of the bytes of all messages, from the lengths of texts and lists */
     Block *block;
     uint8_t *start, *limit;      /* output buffer */
     Why why;

@@ -276,7 +276,7 @@ static PyObject *call_doc(PyObject *self, void *unused) { return PyObject_GetAtt
 static PyObject *call_reduce(PyObject *self, PyObject *unused)
 {
     PyObject *getattr = PyEval_GetBuiltins() == NULL ? NULL : PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
-    if (getattr == NULL) { PyErr_SetString(PyExc_RuntimeError, "builtins have no getattr, which pickles a method"); return NULL; }
+    if (getattr == NULL) { PyErr_SetString(PyExc_RuntimeError, "cannot pickle a method: builtins have no getattr"); return NULL; }
     return Py_BuildValue("O(OO)", getattr, ((Call *)self)->cls, ((Call *)self)->name);
 }
 

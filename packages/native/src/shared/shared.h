@@ -13,7 +13,7 @@
 #define MAX_DEPTH 100            /* of nested structs; bounds the recursion */
 #define MAX_TAGS 64              /* known tagged fields of a layout; more are declined */
 #define MAX_STRING 32767
-#define MAX_EMPTY 65535          /* elements without bytes, which the input size does not bound */
+#define MAX_EMPTY 65535          /* maximum count of elements that take no bytes, so that the size of the input does not limit them */
 #define MAX_VERSION 32767
 
 #if defined(__GNUC__) || defined(__clang__)
