@@ -99,7 +99,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Run strict mypy on hand-written code, the package and a sample client; pyright on package and client."""
-    install(session, *PAGES, "./packages/upstream", *groups("types", "tests", "arrow", "spark"), "nox")
+    install(session, *PAGES, "./packages/upstream", *groups("types", "tests", "arrow", "spark-client"), "nox")
     adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # imported by name
     scripts = [
         "compare",
