@@ -1,6 +1,6 @@
 """Readers and writers of Kafka record batches (formats 0, 1 and 2) as plain Python objects.
 
-Names are imported on first use. `kafka_records.segments` has the Arrow columns.
+Names are imported on first use. `kafka_records.segments` reads and writes Arrow data.
 """
 
 from __future__ import annotations

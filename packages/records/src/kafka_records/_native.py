@@ -11,7 +11,7 @@ from typing import Any
 
 from . import format
 
-SWITCH = "KAFKA_MESSAGES_NATIVE"  # environment variable; 0 selects the Python code
+SWITCH = "KAFKA_MESSAGES_NATIVE"  # environment variable; 0 disables the extension
 FIELDS = (
     "BASE_OFFSET",
     "LENGTH",
@@ -65,7 +65,7 @@ core = load()
 
 @cache
 def warn_if_missing() -> None:
-    """Warn once per process if the extension is missing."""
+    """Warn once per process if the extension is missing or incompatible, unless it is disabled."""
     if core is None and os.environ.get(SWITCH) != "0":
         text = "kafka_records reads segments in pure Python, which is slow; install kafka-messages-native"
         warnings.warn(text, RuntimeWarning, stacklevel=5)

@@ -168,7 +168,8 @@ def _read_gzip(data: memoryview, limit: int) -> bytes:
 def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
     """Decompress the first gzip member and return it with the remaining data.
 
-    The first input chunk has ``piece`` bytes and each next one twice as many, because zlib copies what follows a member.
+    The first input chunk has ``piece`` bytes, and each further chunk twice as many: zlib copies the rest of the chunk in
+    which the member ends.
     """
     member = zlib.decompressobj(31)
     parts = []
@@ -190,7 +191,7 @@ def _with_right_sum(data: memoryview, magic: int) -> memoryview:
         end = 6 + (8 if data[4] & 8 else 0) + (4 if data[4] & 1 else 0)
         if end < len(data):
             right, wrong = (_xxh32(bytes(data[begin:end])) >> 8 & 255 for begin in (4, 0))
-            if data[end] != right and (magic == 0 or data[end] == wrong):  # Kafka ignores it in format 0
+            if data[end] != right and (magic == 0 or data[end] == wrong):  # Kafka ignores this checksum in format 0
                 return memoryview(b"".join((data[:end], bytes((right,)), data[end + 1 :])))
     return data
 

@@ -19,9 +19,9 @@ _int32 = Struct(">i").unpack_from
 class Limits(NamedTuple):
 
     size: int
-    """Maximum size in bytes, stored and decompressed."""
+    """Maximum size of a batch in bytes, both stored and decompressed."""
     records: int
-    """Maximum number of records, and of their headers."""
+    """Maximum number of records in a batch, and of headers in all these records together."""
 
 
 def read_contents(data: bytes, position: int, number: int, header: Header, most: Limits, verify: bool) -> list[Record]:
@@ -52,7 +52,7 @@ def read_contents(data: bytes, position: int, number: int, header: Header, most:
 
 
 def read_decompressed(data: bytes, position: int, number: int, header: Header, most: int) -> bytes:
-    """Return the decompressed records section. Raises BatchDecodeError and MissingCodecError."""
+    """Return the records section of batch ``number``, decompressed. Raises BatchDecodeError and MissingCodecError."""
     pos, end = position + HEADER, position + OVERHEAD + header[1]
     codec = header[5] & COMPRESSION
     try:

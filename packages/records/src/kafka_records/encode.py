@@ -20,7 +20,7 @@ _entry = Struct(">qiI").pack
 _int32 = Struct(">i").pack
 _begin = BATCH_BEGIN.pack
 _summed = BATCH_SUMMED.pack
-# Bytes included in the length but not in the checksum.
+# Number of bytes included in the length field but not in the checksum.
 _SUMMED_AFTER = SUMMED_FROM[2] - OVERHEAD
 
 
@@ -39,7 +39,7 @@ class Shared:
     checksum: Callable[[bytes], int]
 
     def encode(self, records: Sequence[Fields], offsets: Sequence[int]) -> bytes:
-        """Encode at least one record. ``offsets`` replaces the record offsets."""
+        """Encode at least one record. ``offsets`` replaces the offsets in ``records``."""
         if self.magic < 2:
             return _messages(self, records, offsets)
         numbers = self.leader_epoch, self.producer_id, self.producer_epoch, self.base_sequence
@@ -51,7 +51,7 @@ _NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in 
 
 
 def codec_number(compression: object, magic: int) -> int:
-    """Return the number of a codec. Raises BatchEncodeError."""
+    """Return the codec number of a compression name. Raises BatchEncodeError if format ``magic`` does not support it."""
     if magic not in (0, 1, 2):
         raise BatchEncodeError(f"unknown format {shown(magic)}", path="magic")
     codec = _NUMBERS.get(compression) if isinstance(compression, str | None) else None
@@ -99,13 +99,13 @@ def encode_batch(
     compress: Callable[[int, bytes, int], bytes],
     checksum: Callable[[bytes], int],
 ) -> bytes:
-    """Encode one batch of format 2; small batches take a faster path."""
+    """Encode one batch of format 2. ``offsets`` replaces the offsets in ``records``."""
     base_offset = offsets[0]
     highest = records[0][1]
     base_timestamp = highest if delete_horizon is None else delete_horizon
     varints, join = _VARINTS, b"".join
     parts: list[bytes] = []
-    following = iter(offsets).__next__  # faster than zip for one record
+    following = iter(offsets).__next__  # faster than zip if there is one record
     for _, timestamp, key, value, headers in records:
         if timestamp > highest:
             highest = timestamp

@@ -1,4 +1,4 @@
-"""Codecs of optional packages: ``cramjam`` (snappy, lz4) and ``zstandard`` (zstd), extra ``compression``."""
+"""Codecs from optional packages: ``cramjam`` (snappy, lz4) and ``zstandard`` (zstd). The extra ``compression`` has both."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def compress(codec: int, data: bytes, magic: int) -> bytes:
 
 
 class Installed:
-    """Engine that imports packages on first use. Raises MissingCodecError."""
+    """Engine that imports each codec package on first use. Raises MissingCodecError."""
 
     def __init__(self, find: Callable[[str], ModuleType] = import_module) -> None:
         self._find = find

@@ -10,8 +10,8 @@ class RecordError(ValueError):
 class BatchDecodeError(RecordError):
     """Damaged record batch, or bytes that are not a record batch.
 
-    ``path`` names the batch or record (``batches[3].records[1]``). ``offset`` is the position of the batch in bytes,
-    and ``magic`` its format (-1 if unknown).
+    ``path`` names the batch or record (``batches[3].records[1]``). ``offset`` is the position of the batch in bytes, and
+    ``magic`` is the format of the batch; both are -1 if unknown.
     """
 
     def __init__(self, reason: str, path: str = "", offset: int = -1, magic: int = -1) -> None:
@@ -27,7 +27,7 @@ class BatchDecodeError(RecordError):
 
 
 class ChecksumError(BatchDecodeError):
-    """Checksum mismatch of a batch."""
+    """Batch whose checksum does not match its bytes."""
 
 
 class BatchEncodeError(RecordError):
@@ -45,7 +45,7 @@ class BatchEncodeError(RecordError):
 class CorruptSegmentError(RecordError):
     """Damaged record batch in a log segment, or bytes that are not a batch.
 
-    ``file`` is the file name (empty if unknown), ``position`` the position of the batch in bytes.
+    ``file`` is the file name (empty if unknown). ``position`` is the position of the batch in the file, in bytes.
     """
 
     def __init__(self, file: str, position: int, reason: str) -> None:
@@ -59,15 +59,18 @@ class CorruptSegmentError(RecordError):
 
 
 class CompressionError(RecordError):
-    """Compressed data that is damaged or exceeds the size limit."""
+    """Compressed data that is damaged or exceeds the size limit.
+
+    Readers raise BatchDecodeError or CorruptSegmentError instead.
+    """
 
 
 class MissingCodecError(RecordError, ImportError):
-    """Missing package for a compression codec."""
+    """Compression codec whose package is not installed."""
 
 
 class MalformedRecord(Exception):
-    """Internal error about record ``number`` (-1: the whole batch)."""
+    """Internal error about the record with index ``number`` in its batch, or about the whole batch (-1)."""
 
     def __init__(self, reason: str, number: int = -1) -> None:
         super().__init__(reason)

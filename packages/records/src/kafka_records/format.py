@@ -2,12 +2,14 @@
 
 Sources: https://kafka.apache.org/documentation/#messageformat and KIP-98. All numbers are big-endian.
 
-Format 2: base offset int64, length int32 (of the rest), partition leader epoch int32, magic int8, CRC-32C uint32 (of
-the rest), attributes int16, last offset delta int32, base and max timestamp int64, producer id int64, producer epoch
-int16, base sequence int32, record count int32, records.
+Format 2: base offset int64, length int32, partition leader epoch int32, magic int8, CRC-32C uint32, attributes int16,
+last offset delta int32, base timestamp int64, max timestamp int64, producer id int64, producer epoch int16, base sequence
+int32, record count int32, records.
 
-Formats 0 and 1 (KIP-32), single messages: offset int64, length int32, CRC-32 uint32 (of the rest), magic int8,
-attributes int8, timestamp int64 (format 1 only), key and value with int32 lengths.
+Formats 0 and 1 (KIP-32), each message: offset int64, length int32, CRC-32 uint32, magic int8, attributes int8, timestamp
+int64 (format 1 only), key and value with int32 lengths.
+
+Length and checksum cover the bytes after their own field.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ MAX_BATCH_BYTES = 128 << 20
 # Default maximum number of records. A record of 7 bytes takes about 100 bytes as an object.
 MAX_BATCH_RECORDS = 1_000_000
 
-# Size of offset and length.
+# Size in bytes of the first two fields, offset and length.
 OVERHEAD = 12
 # Size in bytes of an empty message or batch, by format.
 SMALLEST = {0: 26, 1: 34, 2: 61}
 HEADER = SMALLEST[2]
-# Length, attributes, timestamp, offset, key, value and headers, one byte each.
+# Size in bytes: length, attributes, timestamp, offset, key, value and headers, one byte each.
 SMALLEST_RECORD = 7
 
 MAGIC_AT = 16
@@ -51,7 +53,7 @@ TRANSACTIONAL = 1 << 4
 CONTROL = 1 << 5
 DELETE_HORIZON = 1 << 6
 
-# Control record types by the number in the key; UNKNOWN is the fallback.
+# Control record types by the type number in the key; UNKNOWN stands for all other numbers.
 CONTROL_TYPES = (
     "ABORT",
     "COMMIT",
@@ -64,7 +66,7 @@ CONTROL_TYPES = (
 )
 
 FINE = 0
-# Header errors by number; the first one found is reported.
+# Header errors by number; the lowest number that applies is reported.
 FAULTS = (
     "",
     "negative offset: not a log segment, or a damaged one",
@@ -86,7 +88,7 @@ BATCH_BEGIN = Struct(">qiibI")
 BATCH_SUMMED = Struct(">hiqqqhii")
 # First fields of a message of format 0 or 1, up to the attributes.
 ENTRY = Struct(">qiIbb")
-# Version and type.
+# Key of a control record: version and type.
 CONTROL_KEY = Struct(">hh")
 # Value of COMMIT and ABORT: version and coordinator epoch.
 MARKER_VALUE = Struct(">hi")

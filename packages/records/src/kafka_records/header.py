@@ -25,8 +25,8 @@ from .format import (
     sum_text,
 )
 
-# Fields of `format.BATCH`. Fields that a format lacks are -1, except the last offset delta (0). The count of a
-# compressed message is -1.
+# Fields of `format.BATCH`. In formats 0 and 1, fields that do not exist are -1, except the last offset delta (0); the
+# count is 1, or -1 for a compressed message.
 Header = tuple[int, int, int, int, int, int, int, int, int, int, int, int, int]
 
 _int64 = Struct(">q").pack
@@ -78,7 +78,7 @@ def raw_header(data: BytesLike, position: int) -> Header:
 
 
 def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
-    """Check the checksum of a batch. Raises ChecksumError."""
+    """Raise ChecksumError if the checksum of batch ``number`` does not match its bytes."""
     magic, stored = header[3], header[4]
     start = position + SUMMED_FROM[magic]
     end = position + OVERHEAD + header[1]
@@ -98,10 +98,10 @@ def batch_error(reason: str, number: int, position: int, magic: int = -1, record
 def with_base_offset(batch: BytesLike, offset: int, *, leader_epoch: int | None = None) -> bytes:
     """Return a copy of one batch of format 2 with a new base offset, as a broker does on append.
 
-    ``leader_epoch`` replaces the partition leader epoch unless it is None. The checksum covers neither (KIP-98).
+    ``leader_epoch``, unless None, replaces the partition leader epoch. The checksum covers neither field (KIP-98).
 
-    Raises BatchDecodeError if ``batch`` is not exactly one batch of format 2, BatchEncodeError for a number out of
-    range, and TypeError.
+    Raises BatchDecodeError if ``batch`` is not exactly one batch of format 2, BatchEncodeError for an invalid ``offset``
+    or ``leader_epoch``, and TypeError if ``batch`` is not bytes-like.
     """
     if type(batch) not in (bytes, bytearray, memoryview):
         batch = as_bytes(batch, "batch")

@@ -1,7 +1,7 @@
 """Messages of formats 0 and 1 (before Kafka 0.11), single or within a compressed message.
 
-A compressed message has the offset of its last inner message. Inner offsets are absolute in format 0, relative in
-format 1 (KIP-31). With log append time, the outer timestamp applies to all inner messages (KIP-32).
+A compressed message has the offset of its last inner message. Offsets of inner messages are absolute in format 0 and
+relative in format 1 (KIP-31). With log append time, the outer timestamp applies to all inner messages (KIP-32).
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ def read_messages(
     verify: bool,
     most: int,
 ) -> list[Record]:
-    """Return the record of one message, or the inner records of a compressed one. Raises MalformedRecord.
+    """Return the record of a message, or the inner records of a compressed message. Raises MalformedRecord.
 
-    ``append_time`` overrides all timestamps in format 1. ``verify`` checks the checksums of inner messages.
+    ``unwrapped`` is the decompressed value of a compressed message, else None. ``append_time`` overrides all timestamps in
+    format 1. ``verify`` checks the checksums of inner messages.
     """
     if unwrapped is None:
         records = [_message(data, pos, end, magic, 0)]
@@ -88,7 +89,7 @@ def _places(inner: bytes, magic: int, most: int) -> list[int]:
 
 
 def _shift(outer: int, last: int, magic: int) -> int:
-    if magic == 0 or outer == 0:  # some librdkafka releases sent 0 with absolute offsets
+    if magic == 0 or outer == 0:  # some librdkafka releases sent outer offset 0 and absolute inner offsets
         return 0
     if outer < last:
         raise MalformedRecord(f"the offset {outer} of the compressed message is below the last relative offset, {last}")

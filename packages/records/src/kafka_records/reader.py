@@ -38,7 +38,7 @@ _chained = chain.from_iterable
 _int32 = Struct(">i").unpack_from
 _plain = BATCH_PLAIN.unpack_from
 _NOT_PLAIN = COMPRESSION | LOG_APPEND_TIME | CONTROL
-# Header bytes that the length includes.
+# Number of header bytes included in the length field.
 _BEHIND = HEADER - OVERHEAD
 _SUMMED = SUMMED_FROM[2]
 _DEFAULTS = Limits(MAX_BATCH_BYTES, MAX_BATCH_RECORDS)
@@ -47,8 +47,8 @@ _DEFAULTS = Limits(MAX_BATCH_BYTES, MAX_BATCH_RECORDS)
 class Batch:
     """A record batch, or an outermost message in formats 0 and 1.
 
-    Records are decoded on demand. ``position`` and ``size`` are in bytes, ``number`` is the index in the input.
-    Fields that a format lacks are -1.
+    Records are decoded on demand. ``position`` and ``size`` are in bytes; ``number`` is the index of the batch in the
+    input. Fields that formats 0 and 1 lack are -1, except ``last_offset_delta`` (0).
     """
 
     __slots__ = (
@@ -76,7 +76,7 @@ class Batch:
     position: int
     size: int
     base_offset: int
-    """Compressed messages of formats 0 and 1: the offset of the last inner message."""
+    """Offset of the first record; for a compressed message of format 0 or 1, offset of the last inner message."""
     leader_epoch: int
     magic: int
     """Format: 2, 1 or 0."""
@@ -85,7 +85,7 @@ class Batch:
     """Raw attribute bits."""
     last_offset_delta: int
     base_timestamp: int
-    """Milliseconds since 1970, or the delete horizon if the batch has one."""
+    """Milliseconds since 1970: timestamp of the first record, or the delete horizon if the batch has one."""
     max_timestamp: int
     """Milliseconds since 1970."""
     producer_id: int
@@ -145,12 +145,12 @@ class Batch:
 
     @property
     def is_control(self) -> bool:
-        """True if the batch holds control records, see ``control_records``."""
+        """True if the batch contains control records, see ``control_records``."""
         return self.magic == 2 and self.attributes & CONTROL != 0
 
     @property
     def delete_horizon(self) -> int | None:
-        """Time in milliseconds after which tombstones and markers may be removed, or None (KIP-534)."""
+        """Time in milliseconds after which tombstones and transaction markers may be removed, or None (KIP-534)."""
         return self.base_timestamp if self.magic == 2 and self.attributes & DELETE_HORIZON else None
 
     @property
@@ -159,14 +159,14 @@ class Batch:
         return self._data[self.position : self.position + self.size]
 
     def verify(self) -> None:
-        """Check the checksum of the batch. Raises ChecksumError."""
+        """Raise ChecksumError if the checksum does not match the bytes of the batch."""
         verify_sum(self._data, self.position, self.number, self._header)
 
     def records(self, *, verify: bool = True) -> list[Record]:
-        """Return the records, also of a control batch.
+        """Return the records, even if they are control records.
 
-        In formats 0 and 1 ``verify`` checks the checksums of inner messages. Raises BatchDecodeError for damaged
-        records or an exceeded limit, and MissingCodecError.
+        ``verify`` checks the checksums of inner messages (formats 0 and 1), not that of the batch. Raises BatchDecodeError
+        for damaged records or an exceeded limit, and MissingCodecError.
         """
         return read_contents(self._data, self.position, self.number, self._header, self._most, verify)
 
@@ -175,7 +175,7 @@ class Batch:
         return read_decompressed(self._data, self.position, self.number, self._header, self._most.size)
 
     def control_records(self) -> list[ControlRecord]:
-        """Return the records of a control batch; other batches give an empty list. Raises BatchDecodeError."""
+        """Return the records of a control batch, or [] for other batches. Raises the errors of ``records``."""
         return (
             [self._control(number, record) for number, record in enumerate(self.records())] if self.is_control else []
         )
@@ -198,16 +198,16 @@ class Batch:
 
 
 class BatchReader:
-    """Iterator over batches."""
+    """Iterator over the record batches in ``data``, see ``read_batches``."""
 
     _number = 0
     _most = _DEFAULTS
     _max_bytes, _max_records = _DEFAULTS
     _short = FEW - OVERHEAD  # exclusive length limit of batches for the fast path
     position: int = 0
-    """Position of the next batch."""
+    """Position of the next batch in bytes."""
     incomplete: int = 0
-    """Size in bytes of a truncated last batch, set at the end."""
+    """Number of bytes of a truncated last batch that are present; set when iteration ends."""
 
     def __init__(self, data: bytes, verify: bool, most: Limits) -> None:
         self._data = data
@@ -218,7 +218,7 @@ class BatchReader:
     def _limit(self, most: Limits) -> None:
         self._most = most
         self._max_bytes, self._max_records = most
-        if self._max_bytes < FEW or self._max_records < FEW:  # batches on the fast path could exceed the limits
+        if self._max_bytes < FEW or self._max_records < FEW:  # the fast path does not check such low limits
             self._short = 0
 
     def __iter__(self) -> BatchReader:
@@ -300,14 +300,14 @@ def read_batches(
 ) -> BatchReader:
     """Iterate over the record batches of a Fetch response or Produce request, in formats 0 to 2.
 
-    Iteration reads headers; ``Batch.records`` decodes records. A truncated last batch ends the iteration and is
-    reported as ``incomplete``. ``verify`` checks the checksums of batches.
+    Iteration reads headers; ``Batch.records`` decodes records. A truncated last batch ends the iteration, and
+    ``BatchReader.incomplete`` is its number of bytes. ``verify`` checks the checksums of batches.
 
-    ``max_batch_bytes`` limits the size of a batch, stored and decompressed (default: 128 MiB). ``max_batch_records``
-    limits its records and their headers (default: 1,000,000).
+    ``max_batch_bytes`` limits the size of a batch, both stored and decompressed (default: 128 MiB). ``max_batch_records``
+    limits the number of its records, and the number of all their headers (default: 1,000,000).
 
-    Raises TypeError if ``data`` is not bytes-like, ValueError for limits below 1, and BatchDecodeError (``path``:
-    ``batches[3]``, ``offset``: start in bytes) or ChecksumError during iteration.
+    Raises TypeError if ``data`` is not bytes-like or a limit is not an int, and ValueError for a limit below 1. Iteration
+    raises BatchDecodeError, with ``path`` (``batches[3]``) and ``offset`` (start of the batch in bytes), or ChecksumError.
     """
     if max_batch_bytes is MAX_BATCH_BYTES and max_batch_records is MAX_BATCH_RECORDS:
         most = _DEFAULTS
@@ -317,7 +317,7 @@ def read_batches(
 
 
 def read_headers(data: BytesLike, *, max_batch_bytes: int = MAX_BATCH_BYTES) -> BatchReader:
-    """Iterate over batch headers, without checking checksums. Raises BatchDecodeError."""
+    """Iterate over batches like ``read_batches``, but without checking checksums. Raises BatchDecodeError."""
     return read_batches(data, verify=False, max_batch_bytes=max_batch_bytes)
 
 

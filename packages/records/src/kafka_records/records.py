@@ -12,14 +12,14 @@ class Record(NamedTuple):
     """A record of a batch."""
 
     offset: int = -1
-    """Offset; the writer replaces -1 by the next offset."""
+    """Offset. ``write_batch`` replaces -1 by the offset after that of the previous record."""
     timestamp: int = -1
     """Milliseconds since 1970, or -1 for none."""
     key: bytes | None = None
     value: bytes | None = None
     """Value; None is a tombstone in a compacted topic."""
     headers: tuple[tuple[str, bytes | None], ...] = ()
-    """Key-value pairs; keys may repeat. Invalid UTF-8 in keys becomes lone surrogates."""
+    """Key-value pairs; keys may repeat. Keys with invalid UTF-8 are decoded with ``surrogateescape``."""
 
 
 class ControlRecord(NamedTuple):
@@ -35,7 +35,7 @@ class ControlRecord(NamedTuple):
     coordinator_epoch: int | None
     """Coordinator epoch of ``COMMIT`` and ``ABORT``; None for other types or a truncated value."""
     value: bytes | None
-    """Stored value; in KRaft logs a message named after the type."""
+    """Stored value. In KRaft logs it is an encoded message, such as LeaderChangeMessage for ``LEADER_CHANGE``."""
 
 
 def too_many(count: int, maximum: int, what: str = "records") -> str:
@@ -44,9 +44,9 @@ def too_many(count: int, maximum: int, what: str = "records") -> str:
 
 _INT64 = 1 << 63
 _FAR = 1 << 62
-# Sums beyond these bounds may overflow int64; Kafka's wrap around.
+# Beyond these bounds, base plus delta may overflow int64; the sum then wraps around, as in Kafka.
 _FAR_BEFORE = -_FAR
-# Minimum size of a record without its length, as a zigzag varint.
+# Minimum length of a record in bytes, without the length field itself, zigzag-encoded.
 _SMALLEST_BODY = 2 * (SMALLEST_RECORD - 1)
 # Zigzag-encoded length from which header keys are not cached.
 _LONG_NAME = 128
@@ -72,7 +72,7 @@ def read_records(
     Varints of one and two bytes are decoded inline for speed.
     """
     if count == 0:
-        return []  # Kafka ignores the bytes
+        return []  # like Kafka, ignore bytes in a batch without records
     if count * SMALLEST_RECORD > end - pos:
         raise MalformedRecord(f"{count} records do not fit into {end - pos} bytes")
     records: list[Record] = []
@@ -220,9 +220,9 @@ def _headers_not_filled(number: int) -> MalformedRecord:
 
 
 def _varint(data: bytes, pos: int, maximum: int = 5) -> tuple[int, int]:
-    """Return the undecoded zigzag value at ``pos`` and its end. Raises ValueError and IndexError.
+    """Return the varint at ``pos``, still zigzag-encoded, and the position after it. Raises ValueError and IndexError.
 
-    ``maximum`` is its maximum size (5 or 10).
+    ``maximum`` is the maximum size in bytes: 5 (int32) or 10 (int64).
     """
     value = shift = 0
     for end in range(pos + 1, pos + maximum + 1):

@@ -45,12 +45,12 @@ def write_batch(
 ) -> bytes:
     """Encode at least one record as a record batch for a Produce request or Fetch response.
 
-    An ``offset`` of -1 means the next one, from ``base_offset``; explicit offsets must ascend. ``compression`` is
-    none (or None), gzip, snappy, lz4 or zstd. ``log_append_time`` (applies to all records) and ``delete_horizon``
-    (KIP-534) are in milliseconds. ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for idempotent
-    producers (KIP-98).
+    A record with ``offset`` -1 gets the next offset, starting at ``base_offset``; other offsets must ascend.
+    ``compression`` is none (or None), gzip, snappy, lz4 or zstd. ``log_append_time``, which replaces all timestamps, and
+    ``delete_horizon`` (KIP-534) are in milliseconds. ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for
+    idempotent producers (KIP-98).
 
-    ``magic`` 0 and 1 select the message sets of KIP-32, without headers, producers and transactions.
+    ``magic`` 0 and 1 select the older formats (KIP-32), which have no headers, producers or transactions.
 
     Raises BatchEncodeError for values the format cannot hold (``path``: ``records[3]`` or an argument name), and
     MissingCodecError.
@@ -81,14 +81,14 @@ def write_batch(
 
 
 def check_format(magic: int, numbers: tuple[int, int, int, int], transactional: bool, horizon: int | None) -> None:
-    """Check that a format supports the arguments; unset ``numbers`` are -1. Raises BatchEncodeError."""
+    """Raise BatchEncodeError if format ``magic`` does not support the arguments; unset ``numbers`` are -1."""
     if magic < 2 and (numbers != (-1, -1, -1, -1) or transactional or horizon is not None):
         raise BatchEncodeError(
             "producers, transactions, leader epochs and delete horizons require format 2", path="magic"
         )
 
 
-# Arguments, their bits and whether they may be None, in encoder order.
+# Arguments in the order of the encoder: name, number of bits, whether None is allowed.
 _NUMBERS = (
     ("leader_epoch", 32, False),
     ("producer_id", 64, False),

@@ -52,6 +52,6 @@ def repeated(value: Any, kind: Any, count: int) -> pa.Array:
 
 
 def timestamps(milliseconds: Ints) -> pa.Array:
-    """Return a timestamp array; values that overflow microseconds are null."""
+    """Return an array of microsecond timestamps; values that overflow int64 are null."""
     lost = (milliseconds > MOST_MILLISECONDS) | (milliseconds < -MOST_MILLISECONDS)
     return pa.array(milliseconds * 1000, mask=lost if lost.any() else None).view(TIMESTAMP)

@@ -59,7 +59,7 @@ class _HeaderReader(SegmentReader):
 
     def _rows(self, report: SegmentReport, run: BatchRun, facts: HeaderColumns, chosen: Ints) -> pa.RecordBatch:
         count = len(chosen)
-        outer = facts.new[chosen] | (facts.codec[chosen] == 0)  # otherwise decompression would be necessary
+        outer = facts.new[chosen] | (facts.codec[chosen] == 0)  # other messages would have to be decompressed
         last = (facts.base_offset + facts.last_offset_delta)[chosen]
         columns: dict[str, Any] = {
             "topic": pa.repeat(pa.scalar(report.topic, pa.string()), count),
@@ -128,17 +128,16 @@ def read_batch_headers(
     max_rows: int = MAX_ROWS,
     filesystem: Any = None,
 ) -> SegmentReader:
-    """Read log segments with one row per record batch, without decompression.
+    """Read log segments as Arrow data with one row per record batch. Only control batches are decompressed.
 
-    Arguments, errors and reports are those of ``read_segments``; ``records`` in the reports stays 0.
+    Arguments, errors and reports are as for ``read_segments``, but the reports have 0 ``records`` and ``decoded_batches``.
 
     Columns: ``topic``, ``partition``, ``file``, ``position`` and ``size`` (stored bytes), ``base_offset``,
     ``last_offset``, ``records``, ``timestampType``, ``first_timestamp``, ``max_timestamp``, the columns of
-    ``batch_metadata``, and ``corrupt`` in PERMISSIVE mode. ``first_timestamp`` is null before format 2 and for
-    batches with a delete horizon.
+    ``batch_metadata``, and ``corrupt`` in PERMISSIVE mode. ``first_timestamp`` is null in formats 0 and 1 and for batches
+    with a delete horizon.
 
-    In formats 0 and 1 a row is an outermost message. ``base_offset`` and ``records`` of a compressed message are
-    null.
+    In formats 0 and 1 a row is an outermost message; if that is compressed, ``base_offset`` and ``records`` are null.
     """
     if max_rows < 1:
         raise ValueError(f"max_rows must be at least 1, not {max_rows}")

@@ -47,19 +47,19 @@ def write_batches(
 ) -> bytes:
     """Encode records as the record batches of a log segment.
 
-    ``records`` is a ``pa.RecordBatch``, a ``pa.Table`` or an iterable of mappings. Other columns are ignored, so the
-    output of ``read_segments`` can be written again:
+    ``records`` is a ``pa.RecordBatch``, a ``pa.Table`` or an iterable of mappings, with these columns or keys. Others are
+    ignored, so the output of ``read_segments`` can be written again.
 
     * ``key``, ``value``: bytes or None.
-    * ``offset``: ascending; counts from ``base_offset`` if missing.
+    * ``offset``: ascending. A missing offset is the next one, starting at ``base_offset``.
     * ``timestamp``: Arrow timestamp, datetime, or int in milliseconds; -1 if missing.
     * ``headers``: pairs, or mappings with ``key`` (str or bytes) and ``value``.
 
     ``max_records`` limits the records of a batch; ``base_sequence`` continues from batch to batch. ``compression`` is
-    gzip, snappy, lz4, zstd or None. ``timestamp_type`` 1 is log append time: ``log_append_time``, by default the
-    highest timestamp. Times are in milliseconds.
+    none (or None), gzip, snappy, lz4 or zstd. ``timestamp_type`` 1 replaces the timestamps of a batch by
+    ``log_append_time``, by default their highest. ``log_append_time`` and ``delete_horizon`` are in milliseconds.
 
-    ``magic`` 0 and 1 select the message sets of KIP-32, without headers, producers and transactions.
+    ``magic`` 0 and 1 select the older formats (KIP-32), which have no headers, producers or transactions.
 
     Raises BatchEncodeError for values the format cannot hold; ``path`` is ``records[3].value`` or an argument name.
     """

@@ -1,4 +1,4 @@
-"""Batch iteration by length, with vectorized header and checksum validation."""
+"""Iteration over batches by their length fields, with vectorized validation of headers and checksums."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Chain:
     start: Ints
     # End of the last batch.
     stop: int
-    # Bytes needed at `stop` to continue; 0 if the length there is invalid.
+    # Bytes needed from `stop` to continue; 0 if the length field of the batch at `stop` is invalid.
     need: int
     # Error number of each header, see `frames.faults`.
     fault: Ints | Bytes
-    # Whether each checksum matches; None if not computed.
+    # For each batch, whether its checksum matches; None if checksums were not computed.
     sums: Bools | None
 
     @property

@@ -15,16 +15,16 @@ Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
 
-# Positions within a decoded group must fit 31 bits.
+# Maximum of `max_batch_bytes`, because positions within a decoded group must fit 31 bits.
 MAX_BATCH_BYTES_LIMIT = 1 << 30
 
-# Bytes after the data, so that vectorized reads need no bounds checks.
+# Number of extra bytes after the data, so that vectorized reads need no bounds checks.
 PADDING = 64
 
 # Largest attributes value accepted in a search: seven bits in use, one reserved.
 _KNOWN_ATTRIBUTES = 0xFF
 
-# Maximum number of positions tried at a time.
+# Maximum number of positions that a search tests at a time.
 SEARCH_BLOCK = 256 * 1024
 _FIRST_BLOCK = 4096
 # Number of rejected candidates after which a search gives up.
@@ -35,7 +35,7 @@ _SEARCH_FACTOR = 16
 
 
 class Log:
-    """Bytes with vectorized reads of big-endian numbers, followed by ``PADDING`` arbitrary bytes."""
+    """``size`` bytes of data and ``PADDING`` arbitrary bytes, with vectorized reads of big-endian numbers."""
 
     __slots__ = ("_views", "bytes", "size")
 
@@ -45,7 +45,7 @@ class Log:
         self._views: dict[str, npt.NDArray[np.int64]] = {}
 
     def at(self, pos: Ints, kind: str) -> Ints:
-        """Return the numbers of a numpy dtype (such as ``>i4``) at the given positions."""
+        """Read one number at each position; ``kind`` is a numpy dtype such as ``>i4``."""
         view = self._views.get(kind)
         if view is None:
             dtype = np.dtype(kind)
@@ -80,9 +80,9 @@ def intact(log: Log, start: Ints, size: Ints) -> Bools:
 
 
 def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
-    """Return an error number for each header, 0 if valid (see ``fault_text``).
+    """Return an index into ``FAULTS`` for each header, 0 if valid.
 
-    ``strict`` also rejects values that no Kafka release writes.
+    ``strict`` also rejects values that no Kafka release writes; the numbers of these errors have no meaning.
     """
     magic = log.at(start + 16, "i1")
     new = magic == 2
@@ -160,7 +160,7 @@ def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
 class Search:
     """Search for the next batch with a plausible header and a matching checksum.
 
-    ``given_up`` is set when the budget for checksums is used up.
+    ``given_up`` is set when the checksum budget is used up or too many candidates were rejected.
     """
 
     def __init__(self, max_batch_bytes: int, least: int | None = None) -> None:
@@ -170,10 +170,10 @@ class Search:
         self.given_up = False
 
     def find(self, log: Log, low: int, high: int, *, at_end: bool) -> tuple[int, int]:
-        """Search the positions from ``low`` to ``high``; ``high + PADDING`` must exist.
+        """Find the first batch that starts in ``low`` to ``high - 1``; ``log`` must have ``PADDING`` bytes after ``high``.
 
-        Returns the position and 0 for a match; the position and the bytes needed for a truncated candidate; or
-        ``high`` and -1.
+        Return its position and 0. If a candidate extends past the loaded bytes, return its position and size, unless
+        ``at_end`` is set: then skip it. Return ``high`` and -1 if there is no match.
         """
         block = _FIRST_BLOCK
         while low < high and not self.given_up:
@@ -206,8 +206,8 @@ def find_batch(
 ) -> int | None:
     """Return the position of the first complete record batch at or after ``start``, or None.
 
-    A match has a known format, a length of at most ``max_batch_bytes``, plausible counts and a valid checksum.
-    Batches within record values match too.
+    The batch has a known format, at most ``max_batch_bytes`` bytes, plausible header fields and a valid checksum. It may
+    also be part of a record value. None is also the result if too many bytes look like a batch.
     """
     array = np.frombuffer(data, np.uint8)
     search = Search(max_batch_bytes)

@@ -1,4 +1,4 @@
-"""Decoder for runs of batches, in groups of bounded size."""
+"""Decoder that splits consecutive batches into groups of bounded size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .run import BatchRun
 
 # Maximum number of records in a group, unless one batch has more.
 GROUP_ROWS = 131072
-# Maximum decompressed bytes of a group, unless one batch has more.
+# A group ends with the batch that brings its decompressed size to this number of bytes.
 GROUP_BYTES = 16 << 20
 
 
@@ -30,16 +30,17 @@ Wanted = Callable[[HeaderColumns], Bools]
 
 @dataclass(slots=True)
 class BatchGroup:
-    """Consecutive batches of a run: records, and error messages of corrupt batches by number."""
+    """Records and errors of the batches ``low`` to ``high - 1`` of a ``BatchRun``."""
 
     low: int
     high: int
     records: RecordColumns
+    # Error messages of corrupt batches by index in the `BatchRun`.
     corrupt: dict[int, str]
 
 
 class GroupDecoder:
-    """Decoder for the batches of one run; ``limit`` is the maximum decompressed size of a batch in bytes."""
+    """Decoder for the batches of one ``BatchRun``; ``limit`` is the maximum decompressed size of a batch in bytes."""
 
     def __init__(
         self,

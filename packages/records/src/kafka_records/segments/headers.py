@@ -1,4 +1,4 @@
-"""Header fields of many batches as columns."""
+"""Header fields of several batches as columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
 
 
 class HeaderColumns:
-    """Header fields as arrays; fields missing in a format are -1 or False."""
+    """Header fields as arrays with one element per batch.
+
+    In formats 0 and 1, fields that do not exist are -1 or False, except ``last_offset_delta`` (0) and ``count``.
+    """
 
     def __init__(self, log: Log, start: Ints) -> None:
         self.start = start
@@ -33,13 +36,13 @@ class HeaderColumns:
         self.new = self.magic == 2
         self.attributes = fields["ATTRIBUTES"]
         self.codec = self.attributes & COMPRESSION
-        # Formats 0 and 1: offset of the last inner message.
+        # Offset of the first record; formats 0 and 1: offset of the message, which is that of its last inner message.
         self.base_offset = fields["BASE_OFFSET"]
         self.leader_epoch = fields["LEADER_EPOCH"]
         self.last_offset_delta = fields["LAST_OFFSET_DELTA"]
-        # Milliseconds, or the delete horizon; format 2 only.
+        # Milliseconds: timestamp of the first record, or the delete horizon. -1 in formats 0 and 1.
         self.base_timestamp = fields["BASE_TIMESTAMP"]
-        # Milliseconds; format 1: timestamp of the outer message.
+        # Milliseconds. Format 1: timestamp of the outermost message; format 0: -1.
         self.max_timestamp = fields["MAX_TIMESTAMP"]
         self.producer_id = fields["PRODUCER_ID"]
         self.producer_epoch = fields["PRODUCER_EPOCH"]
@@ -49,7 +52,7 @@ class HeaderColumns:
 
     @property
     def timestamp_type(self) -> Ints:
-        """0 create time, 1 log append time, -1 none (format 0)."""
+        """0 for create time, 1 for log append time, -1 for none (format 0)."""
         return np.where(self.magic == 0, -1, (self.attributes & LOG_APPEND_TIME) // LOG_APPEND_TIME)
 
     def has(self, bit: int) -> Bools:

@@ -1,4 +1,4 @@
-"""Topic, partition and directory suffix from the path of a segment file."""
+"""Parser for topic, partition and directory suffix in the path of a segment file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record columns built from record objects: formats 0 and 1, and the fallback for the C extension."""
+"""Record columns built from record objects, for formats 0 and 1 and for data that the C extension does not decode."""
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ def read_batches(sections: RecordSections, faults: Faults) -> RecordLists:
 def read_messages(
     run: BatchRun, facts: HeaderColumns, chosen: Ints, faults: Faults, *, check_crcs: bool, limit: int, most_bytes: int
 ) -> RecordLists:
-    """Return the records of outermost messages (formats 0 and 1), up to ``most_bytes``."""
+    """Decode outermost messages (formats 0 and 1); stop after the message that brings their size to ``most_bytes``.
+
+    Compressed messages count with their decompressed size.
+    """
     found = RecordLists()
     total = 0
     columns = (run.start, run.size, facts.magic, facts.codec, facts.timestamp_type, facts.max_timestamp)

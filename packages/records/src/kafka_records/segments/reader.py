@@ -46,9 +46,9 @@ Source = str | os.PathLike[str] | BinaryFile
 class SegmentReader(Iterator[Any]):
     """Lazy iterator over Arrow record batches of log segments.
 
-    ``schema`` is their common schema; ``reports`` has a ``SegmentReport`` per file opened so far. Convert it with
-    ``pa.RecordBatchReader.from_batches(reader.schema, reader)``. Call ``close`` or use a ``with`` block if the
-    iteration may stop early.
+    ``schema`` is their common schema; ``reports`` has a ``SegmentReport`` per file opened so far.
+    ``pa.RecordBatchReader.from_batches(reader.schema, reader)`` converts the iterator. Call ``close`` or use a ``with``
+    block if the iteration may stop early.
     """
 
     def __init__(
@@ -214,32 +214,35 @@ def read_segments(
     paths. All formats (0 to 2) and compressions are supported.
 
     Columns of Spark's Kafka source: ``key`` and ``value`` (binary), ``topic`` and ``partition`` (from the directory
-    name, else null), ``offset``, ``timestamp`` (microseconds, UTC; -1 for none), ``timestampType`` (0 create time, 1
-    log append time, -1 none). ``headers`` adds the list ``headers``, null for a record without headers.
+    name, else null), ``offset``, ``timestamp`` (microseconds, UTC), ``timestampType`` (0 create time, 1 log append time,
+    -1 none). A record without a timestamp has -1 ms, 1969-12-31 23:59:59.999; a timestamp that overflows microseconds is
+    null. ``headers`` adds the list ``headers``, null for a record without headers.
 
     ``batch_metadata`` adds ``file``, ``position`` (of the batch, in bytes), ``base_offset``, ``leader_epoch``,
-    ``producer_id``, ``producer_epoch``, ``base_sequence`` (-1 for none), ``is_transactional``, ``is_control``,
-    ``control_type`` (null for data records), ``delete_horizon``, ``compression``, ``magic`` and ``crc_ok``.
+    ``producer_id``, ``producer_epoch``, ``base_sequence`` (these four are -1 if not set), ``is_transactional``,
+    ``is_control``, ``control_type`` (null for data records), ``delete_horizon``, ``compression``, ``magic`` and ``crc_ok``.
 
-    ``columns`` selects columns by name and order. ``control_records`` includes control records (default:
-    ``batch_metadata``).
+    ``columns`` is a list of column names, which replaces this selection. ``control_records`` includes control records
+    (default: the value of ``batch_metadata``).
 
     ``mode`` FAILFAST raises CorruptSegmentError at the first corrupt batch, after the rows before it. PERMISSIVE adds
     the struct column ``corrupt``: ``position``, ``size``, ``reason`` and ``bytes`` (first MiB), null for valid
     records. A corrupt batch or range becomes one row. A truncated batch or zeros at the end of a file are not
-    corrupt; the ``SegmentReport`` lists both.
+    corrupt; the ``SegmentReport`` has the size of each.
 
     ``check_crcs=False`` accepts checksum mismatches; ``crc_ok`` still reports them. A batch larger than
     ``max_batch_bytes``, stored or decompressed, is corrupt.
 
-    ``start`` and ``end`` select the batches of one file that begin in this byte range. Reading starts up to 2 MiB
-    before the range to synchronize, or at ``base``, the position of a known batch. ``max_rows`` limits the rows of
-    each Arrow batch.
+    ``start`` and ``end`` select the batches of one file that begin in this byte range. The reader searches for a batch
+    from up to 2 MiB before ``start``. ``base``, the position of a known batch, replaces this search. ``max_rows`` limits
+    the rows of each Arrow batch.
 
-    ``wanted`` maps header fields (``groups.HeaderColumns``) to a numpy array of bool that selects the batches to decode.
+    ``wanted`` is called with header fields (``headers.HeaderColumns``) and returns a numpy array of bool: True for each
+    batch to decode.
 
-    Raises ValueError for invalid options, OSError and CorruptSegmentError. Sources: KIP-98 (format 2), KIP-31 and
-    KIP-32 (formats 0 and 1), KIP-82 (headers), KIP-534 (delete horizon), KIP-630 (snapshots).
+    Raises ValueError for invalid options and TypeError for a source of bytes; iteration raises OSError and
+    CorruptSegmentError. Sources: KIP-98 (format 2), KIP-31 and KIP-32 (formats 0 and 1), KIP-82 (headers), KIP-534 (delete
+    horizon), KIP-630 (snapshots).
     """
     if max_rows < 1:
         raise ValueError(f"max_rows must be at least 1, not {max_rows}")

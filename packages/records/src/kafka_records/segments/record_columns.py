@@ -1,6 +1,6 @@
 """Records of format 2 as Arrow columns, filled by the C extension.
 
-Data that the extension rejects is decoded again in Python, which reports the errors.
+``groups`` decodes data that the extension rejects again in Python, which reports the errors.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from ..format import SMALLEST_RECORD
 from .arrays import HEADER_TYPE, HEADERS_TYPE, TIMESTAMP
 from .frames import Bools, Bytes, Ints
 
-# Minimum capacity, in bytes or headers.
+# Minimum capacity of each buffer: number of headers for `headers`, else bytes.
 _LEAST = {"key": 4096, "headers": 256, "header key": 4096, "header value": 4096}
-# Buffers that may overflow, by the number in the core's result.
+# Buffers that may overflow, by their number in the result of the extension.
 _SHORT = {1: "key", 3: "headers", 4: "header key", 5: "header value"}
 # Minimum growth factor after an overflow.
 _MORE = 4
-# Capacity estimate relative to the use in the last group.
+# Factor from the bytes used in the last group to the capacity for the next.
 _AHEAD = 1.25
 
 
 @dataclass(slots=True)
 class RecordSections:
-    """Encoded records of batches: those of batch i are at ``pos[i]`` to ``end[i]`` in ``data``.
+    """Encoded records of batches; the records of batch ``i`` are ``data[pos[i] : end[i]]``.
 
     ``data`` ends with 64 padding bytes.
     """
@@ -130,7 +130,7 @@ class ColumnMaker:
         self._shares = dict.fromkeys(_LEAST, 0.0)
 
     def make(self, sections: RecordSections, *, with_key: bool) -> RecordColumns | None:
-        """Return the records of batches, or None if the extension is missing or rejects them."""
+        """Return the records as columns, or None if there are none, or the extension is missing or rejects them."""
         core = _native.core
         rows, total = int(sections.count.sum()), int((sections.end - sections.pos).sum())
         if core is None or rows == 0 or not sections.are_possible:

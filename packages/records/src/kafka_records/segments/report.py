@@ -10,12 +10,12 @@ MOST_CORRUPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class CorruptBatch:
-    """A range of bytes that is damaged or not a batch."""
+    """Corrupt batch, or range of bytes without a valid batch."""
 
     position: int
-    """First byte in the file."""
+    """Position of the first byte in the file."""
     size: int
-    """Bytes up to the next readable batch."""
+    """Size in bytes; reading continues after it."""
     reason: str
 
 
@@ -28,32 +28,33 @@ class SegmentReport:
     topic: str | None
     partition: int | None
     start: int
-    """First byte of the range; batches that begin from here up to ``end`` are read (None: end of file)."""
+    """Start of the byte range; the reader returns batches that begin at or after ``start`` and before ``end``."""
     end: int | None
+    """End of the byte range, or None for the end of the file."""
     done: bool = False
     batches: int = 0
-    """Valid batches; in formats 0 and 1 outermost messages."""
+    """Number of valid batches; in formats 0 and 1, of outermost messages."""
     control_batches: int = 0
-    """Valid control batches, even if their records are excluded."""
+    """Number of valid control batches, even if their records are excluded."""
     decoded_batches: int = 0
-    """Decoded batches."""
+    """Number of batches whose records were decoded: not excluded by ``control_records`` or ``wanted``."""
     records: int = 0
     batch_bytes: int = 0
-    """Stored bytes of the valid batches."""
+    """Total stored size of the valid batches in bytes."""
     next_position: int = 0
     """End of the last batch or corrupt range, to resume in an active segment."""
     next_offset: int | None = None
-    """Offset after the last batch, or None."""
+    """Offset after the last valid batch, or None if there was none."""
     incomplete_tail: int = 0
-    """Bytes of a truncated batch at ``next_position``."""
+    """Number of bytes present of a truncated batch at ``next_position``."""
     zero_tail: int = 0
-    """Zero bytes from ``next_position`` to the end of the file."""
+    """Number of zero bytes from ``next_position`` to the end of the file, if all bytes there are zero."""
     timestamps_out_of_range: int = 0
-    """Timestamps that overflow microseconds and are null."""
+    """Number of timestamps that overflow microseconds and are null."""
     corrupt_batches: int = 0
-    """Number of corrupt ranges in PERMISSIVE mode."""
+    """Number of corrupt batches and ranges, in PERMISSIVE mode."""
     corrupt: list[CorruptBatch] = field(default_factory=list)
-    """The first ``MOST_CORRUPT`` corrupt ranges."""
+    """The first ``MOST_CORRUPT`` corrupt batches and ranges."""
 
     def add_corrupt(self, position: int, size: int, reason: str) -> None:
         self.corrupt_batches += 1

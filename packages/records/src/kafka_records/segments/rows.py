@@ -122,7 +122,7 @@ class Rows:
 
     def _base_offset(self, some: slice) -> pa.Array:
         batch = self._batch
-        first = self._records.offset[np.searchsorted(batch, batch[some])]  # formats 0 and 1: as in Kafka
+        first = self._records.offset[np.searchsorted(batch, batch[some])]  # for formats 0 and 1, as in Kafka
         new = self._facts.new[batch[some]]
         return pa.array(np.where(new, self._facts.base_offset[batch[some]], first))
 

@@ -1,4 +1,4 @@
-"""Results of a log scan: runs of batches, and the gaps between them."""
+"""Results of a log scan: consecutive batches, and corrupt ranges."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from dataclasses import dataclass, field
 
 from .frames import Bools, Ints, Log
 
-# Maximum bytes of a corrupt range kept for output.
+# Maximum number of bytes of a corrupt range that are copied to the output.
 CORRUPT_BYTES = 1 << 20
 
 
 @dataclass(slots=True)
 class BatchRun:
-    """Consecutive batches in ``log``, valid until the next run is requested."""
+    """Consecutive batches in ``log``. The scanner overwrites ``log`` when its next result is requested."""
 
     log: Log
     # File position of the first byte of `log`.
     base: int
     start: Ints
     size: Ints
-    # Whether each checksum matches; None if not computed.
+    # For each batch, whether its checksum matches; None if checksums were not computed.
     sums: Bools | None
-    # Error messages of corrupt batches by number in the run.
+    # Error messages of corrupt batches by index in `start`.
     bad: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class CorruptRange:
-    """Range of bytes that is not a batch."""
+    """Corrupt batch, or range of bytes without a valid batch."""
 
     position: int
     size: int

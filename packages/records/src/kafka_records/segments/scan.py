@@ -1,7 +1,7 @@
 """Log scanner that follows batch lengths and resynchronizes after damage.
 
-If a valid batch follows a damaged one, the length of the damaged one is trusted. Otherwise the scanner searches byte
-by byte for the next batch.
+The scanner trusts the length field of a damaged batch if a valid batch follows at its end. Otherwise it searches byte by
+byte for the next batch.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from .report import SegmentReport
 from .run import CORRUPT_BYTES, BatchRun, CorruptRange
 from .window import Window
 
-# Bytes before a range at which synchronization starts; larger than a batch that holds another batch in a record value.
+# The search for the first batch starts this many bytes before a range. More than the usual size of a batch, so that a
+# batch inside a record value is not mistaken for a batch of the log.
 LOOKBACK = 2 << 20
-# Batches validated at once; few at first and after damage.
+# Minimum and maximum number of batches validated at once: the number doubles with each step; damage resets it.
 _FEWEST, _MOST = 1024, 1 << 18
 
-# Minimum checksum budget, in bytes, of the check for swallowed batches.
+# Minimum checksum budget of `_swallows`, in bytes.
 _LEAST = 1 << 20
 
-# Upper bound of the offset range of a segment, whose index stores relative int32 offsets.
+# Upper bound of the offset range of a segment: its index stores offsets as int32, relative to the base offset.
 _OFFSETS = 1 << 31
 
 _FOREIGN = "; this does not look like a log segment"
@@ -49,7 +50,8 @@ _int32 = Struct(">i").unpack_from
 class Scanner:
     """Iterator over the batches that begin in a range of a file.
 
-    ``is_synchronized``: a batch starts at the window. ``sums``: compute checksums even if they are not checked.
+    ``is_synchronized`` states that a batch starts at the first byte of the window. ``sums`` requests checksum results even
+    if ``check_crcs`` is False.
     """
 
     def __init__(
@@ -135,7 +137,10 @@ class Scanner:
         return base + chain.stop
 
     def _swallows(self, pos: int, size: int) -> bool:
-        """Return whether valid batches inside a bad one continue up to its end or beyond it."""
+        """Return whether batches found inside a corrupt batch form a chain that reaches or passes its end.
+
+        Then the length field of the corrupt batch is wrong, and these are batches of the log.
+        """
         log, at = self._window.log, pos - self._window.base
         stop = at + size
         search = Search(self._max, _LEAST)  # limited, since every batch may be bad
@@ -165,7 +170,7 @@ class Scanner:
         return pos + size
 
     def _is_confirmed(self, pos: int, size: int, search: Search | None = None) -> bool:
-        """Check that a valid batch, or the end of the log, follows a batch of this size."""
+        """Return whether a valid batch or the end of the log follows at ``pos + size``."""
         window = self._window
         window.move(pos, size + HEADER + PADDING)
         at = pos + size - window.base
@@ -349,7 +354,7 @@ class Scanner:
         return found
 
     def _find(self, search: Search, pos: int, before: int | None) -> int | None:
-        """Return the next valid batch at or after ``pos``, and before ``before`` if given, or None."""
+        """Return the position of the next valid batch at or after ``pos`` (and before ``before``), or None."""
         window = self._window
         window.move(min(pos, window.base + window.log.size), HEADER + PADDING)
         while True:

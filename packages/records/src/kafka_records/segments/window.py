@@ -10,7 +10,7 @@ from .frames import PADDING, Log
 
 # Default window size in bytes.
 CHUNK = 8 << 20
-# Bytes read beyond the end of a range, for its last batch.
+# Number of bytes read beyond the end of a range, for its last batch.
 _BEYOND_END = 64 * 1024
 
 
@@ -19,7 +19,7 @@ class BinaryFile(Protocol):
 
 
 class Window:
-    """Bytes ``base`` to ``base + log.size`` of a file; ``at_end`` is set if the file ends there."""
+    """Bytes ``base`` to ``base + log.size`` of a file; ``at_end`` is set when a read finds the end of the file there."""
 
     def __init__(self, file: BinaryFile, position: int, end: int | None, chunk: int = CHUNK) -> None:
         self._file = file
@@ -40,7 +40,10 @@ class Window:
             position -= skipped
 
     def move(self, position: int, need: int) -> None:
-        """Move to ``position`` and read at least ``need`` bytes, or up to the end of the file."""
+        """Make ``need`` bytes from ``position`` available, or all up to the end of the file.
+
+        The window moves to ``position`` only if it lacks some of these bytes.
+        """
         first = position - self.base
         kept = self.log.size - first
         if kept >= need or self.at_end:
