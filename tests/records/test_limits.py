@@ -57,9 +57,9 @@ def test_max_batch_records_limits_headers(compression: str) -> None:
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        (None, TypeError, "{} must be a number, not None"),
-        (True, TypeError, "{} must be a number, not True"),
-        (1e6, TypeError, "{} must be a number, not 1000000.0"),
+        (None, TypeError, "{} must be an int, not None"),
+        (True, TypeError, "{} must be an int, not True"),
+        (1e6, TypeError, "{} must be an int, not 1000000.0"),
         (0, ValueError, "{} must be at least 1, not 0"),
     ],
 )

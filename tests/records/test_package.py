@@ -86,7 +86,8 @@ def test_missing_extension_warns_once() -> None:
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     absent = "import sys; sys.modules['kafka_messages_native'] = None\n"
     assert last_lines(absent + SEGMENT) == [
-        "RuntimeWarning: kafka_records reads segments in pure Python, which is slow; install kafka-messages-native"
+        "RuntimeWarning: kafka_records reads segments in pure Python, which is slow; "
+        "install or update kafka-messages-native"
     ]
     assert last_lines(SEGMENT, KAFKA_MESSAGES_NATIVE="0") == []
 

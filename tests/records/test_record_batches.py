@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import random
 import re
@@ -18,6 +19,7 @@ from kafka_records import (
     MissingCodecError,
     Record,
     crc,
+    encode,
     engines,
     read_batches,
     read_headers,
@@ -115,7 +117,7 @@ def test_non_bytes_are_rejected(data: Any, kind: str) -> None:
     for read in (read_batches, read_headers):
         with pytest.raises(TypeError) as caught:
             read(data)
-        assert str(caught.value) == f"records must be bytes-like, not {kind}"
+        assert str(caught.value) == f"data must be bytes-like, not {kind}"
 
 
 def test_batch_header_fields_are_read() -> None:
@@ -147,13 +149,15 @@ def test_base_offset_is_changed_without_a_new_checksum() -> None:
     moved = with_base_offset(data, 1000, leader_epoch=4)
     assert moved == write_batch(RECORDS, base_offset=1000, leader_epoch=4)
     assert with_base_offset(moved, 0) == write_batch(RECORDS, leader_epoch=4)
-    with pytest.raises(BatchDecodeError, match=f"^RecordBatch v2: expected {len(data)} bytes, got 99$"):
+    with pytest.raises(
+        BatchDecodeError, match=f"^RecordBatch v2: expected one batch of {len(data)} bytes, got 99 bytes$"
+    ):
         with_base_offset(data[:99], 0)
     with pytest.raises(BatchDecodeError, match=r"^RecordBatch: not a batch of format 2 \(60 bytes\)$"):
         with_base_offset(data[:60], 0)
-    with pytest.raises(BatchEncodeError, match=r"^leader_epoch: expected a leader epoch, got -2$"):
+    with pytest.raises(BatchEncodeError, match=r"^leader_epoch: expected int32 of at least -1, got -2$"):
         with_base_offset(data, 0, leader_epoch=-2)
-    with pytest.raises(BatchEncodeError, match=r"^offset: expected an offset, got -1$"):
+    with pytest.raises(BatchEncodeError, match=r"^offset: expected int64 of at least 0, got -1$"):
         with_base_offset(data, -1)
 
 
@@ -192,6 +196,29 @@ def test_decompression_bomb_raises(compression: str, package: str | None, magic:
     assert str(caught.value) == f"RecordBatch v{magic}: batches[0]: batch at byte 0: {bound}"
 
 
+def old_message(magic: int, codec: int, offset: int, value: bytes) -> bytes:
+    return encode._message(magic, codec, offset, (0, 0, None, value, ()), None)
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (b"", "the compressed message has no inner messages"),
+        (old_message(1, 0, 0, b"v") + b"12345", "inner message 1 has only 5 bytes"),
+        (old_message(1, 0, 0, b"v")[:8] + bytes(40), "inner message 0 has an invalid length of 0 bytes"),
+        (old_message(0, 0, 0, bytes(9)), "inner message 0 has format 0, the outer message 1"),
+        (old_message(1, 1, 0, b"v"), "inner message 0 is compressed, but only the outer message may be"),
+        (old_message(1, 0, 3, b"v"), "the offset 2 of the compressed message is below the last relative offset, 3"),
+        (old_message(1, 0, 0, b"v")[:-1] + b"w", "checksum mismatch of inner message 0"),
+    ],
+)
+def test_invalid_inner_messages_raise(inner: bytes, text: str) -> None:
+    (batch,) = read_batches(old_message(1, 1, 2, gzip.compress(inner)))
+    with pytest.raises(BatchDecodeError) as caught:
+        batch.records()
+    assert str(caught.value) == f"RecordBatch v1: batches[0]: batch at byte 0: {text}"
+
+
 def test_missing_codec_raises_missing_codec_error() -> None:
     def missing(name: str) -> Any:
         raise ModuleNotFoundError(f"No module named {name!r}")
@@ -213,7 +240,7 @@ def test_plain_python_checksum_writes_equal_batches(monkeypatch: pytest.MonkeyPa
     crc.checksum.cache_clear()
 
 
-TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
+TOO_FAR = "is too far from the first offset, 0: the difference must fit int32"
 
 
 @pytest.mark.parametrize(
@@ -234,7 +261,7 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
         ([Record(headers=5)], {}, "records[0].headers: expected a tuple of pairs, got int"),  # type: ignore[arg-type]  # rejected
         ([Record(headers=((None, b""),))], {}, "records[0].headers[0]: expected a str key, got NoneType"),  # type: ignore[arg-type]  # rejected
         ([Record(headers=(("k", "v"),))], {}, "records[0].headers[0]: expected bytes or None, got str"),  # type: ignore[arg-type]  # rejected
-        ([Record(headers=("key",))], {}, "records[0].headers[0]: expected a key and a value"),  # type: ignore[arg-type]
+        ([Record(headers=("key",))], {}, "records[0].headers[0]: expected a pair of key and value, got 'key'"),  # type: ignore[arg-type]
         ([Record(offset=1), Record(), Record(offset=2)], {}, "records[2].offset: expected an offset above 2, got 2"),
         ([Record()], {"base_offset": -5}, "records[0].offset: expected an offset above -6, got -5"),
         ([Record(offset=1 << 63)], {}, f"records[0].offset: expected an offset, got {1 << 63}"),
@@ -274,7 +301,7 @@ TOO_FAR = "is too far from the first one, 0: 32 bits hold the difference"
         (
             [Record(), Record(headers=(("k", b""), ("\ud800", b"")))],
             {},
-            "records[1].headers[1]: the key has a surrogate that does not stand for a byte: '\\ud800'",
+            "records[1].headers[1]: the key has a surrogate outside U+DC80 to U+DCFF: '\\ud800'",
         ),
         ([Record(offset=0), Record(offset=1 << 31)], {}, f"records[1].offset: {1 << 31} {TOO_FAR}"),
     ],
@@ -310,9 +337,9 @@ def test_invalid_control_batches_raise(arguments: dict[str, Any], text: str) -> 
 @pytest.mark.parametrize(
     ("offset", "epoch", "text"),
     [
-        ("1", None, "offset: expected an offset, got '1'"),
-        (1 << 63, None, f"offset: expected an offset, got {1 << 63}"),
-        (1, "2", "leader_epoch: expected a leader epoch, got '2'"),
+        ("1", None, "offset: expected int64 of at least 0, got '1'"),
+        (1 << 63, None, f"offset: expected int64 of at least 0, got {1 << 63}"),
+        (1, "2", "leader_epoch: expected int32 of at least -1, got '2'"),
     ],
 )
 def test_invalid_base_offsets_raise(offset: Any, epoch: Any, text: str) -> None:

@@ -248,7 +248,7 @@ def test_ranges_from_a_known_batch_skip_the_search() -> None:
             found, corrupt, _ = read_permissively(segment, base=base, start=start)
         assert found == [row for row in rows if row["position"] >= start]
         assert not corrupt
-    with pytest.raises(ValueError, match=r"^base is 5; expected 0 to 4, the value of start$"):
+    with pytest.raises(ValueError, match=r"^base must be 0 to 4 \(start\), not 5$"):
         read_segments(io.BytesIO(segment), start=4, base=5)
 
 
@@ -256,8 +256,8 @@ def test_abandoned_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = (write_batches([{"value": b"v"}], base_offset=offset) for offset in (5, 6))
     monkeypatch.setattr(frames, "_SEARCH_BYTES", 0)
     monkeypatch.setattr(frames, "_SEARCH_FACTOR", 0)
-    too_many = "; no batch found after it, too many false candidates"
-    beyond = "its 16843021 bytes extend past the end of the file, and its offset is out of order"
+    too_many = "; the search for the next batch ended after too many false candidates"
+    beyond = "a size of 16843021 bytes extends past the end of the file, and the offset is out of order"
     for noise, reason in (
         (b"\x01" * 50, beyond),
         (b"\xff" * 50, "invalid length of -1 bytes; 14 to 134217716 are possible"),

@@ -21,6 +21,7 @@ from kafka_records import CorruptSegmentError, _native, segments
 from kafka_records.segments.arrays import RepeatedArrays, repeated
 from kafka_records.segments.batch_writer import write_batches
 from kafka_records.segments.reader import read_segments
+from kafka_records.segments.rows import COLUMNS
 
 from tests.support.segments import SEGMENTS, crafted, crafted_record, kafkas_rows, our_rows, some_rows
 
@@ -70,7 +71,7 @@ WRONG_FIELDS: list[tuple[str, bytes, str]] = [
     (
         "negative offset",
         crafted(RECORD, 1, base_offset=-5),
-        "negative offset: not a log segment, or a damaged one",
+        "the offset is negative: a damaged batch, or not a batch",
     ),
     (
         "negative length",
@@ -258,6 +259,26 @@ def test_repeated_string_too_large_for_one_column_raises() -> None:
         OverflowError, match=r"^4,096 rows of a string of 1,048,576 bytes are too many for one string column$"
     ):
         repeated("a" * (1 << 20), pa.string(), 1 << 12)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"mode": "DROPMALFORMED"}, "mode must be PERMISSIVE or FAILFAST, not 'DROPMALFORMED'"),
+        ({"max_batch_bytes": 9}, "max_batch_bytes must be 61 to 1073741824, not 9"),
+        ({"max_rows": 0}, "max_rows must be at least 1, not 0"),
+        ({"start": 5, "end": 3}, "expected 0 <= start <= end, got start 5 and end 3"),
+        ({"source": [], "end": 3}, "start and end require exactly one file, got 0"),
+        ({"source": b"x"}, "source must be a path or binary file, not bytes; wrap bytes in io.BytesIO"),
+        ({"columns": "key"}, "columns must be a list of at least one column name, not 'key'"),
+        ({"columns": ["key", "ofset"]}, f"unknown columns ofset; expected some of {', '.join(COLUMNS)}"),
+        ({"columns": ["key", "key"]}, "columns has a duplicate name: key, key"),
+    ],
+)
+def test_invalid_options_raise(options: dict[str, Any], text: str) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        read_segments(**{"source": io.BytesIO(), **options})
+    assert str(caught.value) == text
 
 
 def test_unknown_name_raises_attribute_error() -> None:

@@ -67,5 +67,5 @@ core = load()
 def warn_if_missing() -> None:
     """Warn once per process if the extension is missing or incompatible, unless it is disabled."""
     if core is None and os.environ.get(SWITCH) != "0":
-        text = "kafka_records reads segments in pure Python, which is slow; install kafka-messages-native"
+        text = "kafka_records reads segments in pure Python, which is slow; install or update kafka-messages-native"
         warnings.warn(text, RuntimeWarning, stacklevel=5)

@@ -223,7 +223,7 @@ def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
 
 def _lz4_header(data: memoryview, pos: int) -> tuple[int, int, int]:
     if data[pos : pos + 4] != LZ4_MAGIC:
-        raise CompressionError("missing lz4 frame")
+        raise CompressionError(f"no lz4 frame at byte {pos}")
     flags, sizes = data[pos + 4], data[pos + 5]
     if flags >> 6 != 1 or flags & 0b11 or not flags & _LZ4_INDEPENDENT:
         raise CompressionError(

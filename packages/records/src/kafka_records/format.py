@@ -69,7 +69,7 @@ FINE = 0
 # Header errors by number; the lowest number that applies is reported.
 FAULTS = (
     "",
-    "negative offset: not a log segment, or a damaged one",
+    "the offset is negative: a damaged batch, or not a batch",
     "unknown magic {magic}; known formats are 0 to 2",
     "a size of {size} bytes is too small for format {magic}",
     "unknown compression {codec}",

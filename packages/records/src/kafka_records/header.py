@@ -109,11 +109,11 @@ def with_base_offset(batch: BytesLike, offset: int, *, leader_epoch: int | None 
         raise BatchDecodeError(f"not a batch of format 2 ({len(batch)} bytes)", offset=0)
     size = int.from_bytes(batch[8:OVERHEAD], "big") + OVERHEAD
     if size != len(batch):
-        raise BatchDecodeError(f"expected {size} bytes, got {len(batch)}", offset=0, magic=2)
+        raise BatchDecodeError(f"expected one batch of {size} bytes, got {len(batch)} bytes", offset=0, magic=2)
     if not is_int(offset, 64, 0):
-        raise BatchEncodeError(f"expected an offset, got {shown(offset)}", path="offset")
+        raise BatchEncodeError(f"expected int64 of at least 0, got {shown(offset)}", path="offset")
     if leader_epoch is None:
         return b"".join((_int64(offset), batch[8:]))
     if not is_int(leader_epoch, 32, -1):
-        raise BatchEncodeError(f"expected a leader epoch, got {shown(leader_epoch)}", path="leader_epoch")
+        raise BatchEncodeError(f"expected int32 of at least -1, got {shown(leader_epoch)}", path="leader_epoch")
     return b"".join((_int64(offset), batch[8:LEADER_EPOCH_AT], _int32(leader_epoch), batch[MAGIC_AT:]))

@@ -71,20 +71,20 @@ def _places(inner: bytes, magic: int, most: int) -> list[int]:
     while at < len(inner):
         left = len(inner) - at
         if left < SMALLEST[magic]:
-            raise MalformedRecord(f"{left} bytes left after the inner messages")
+            raise MalformedRecord(f"inner message {len(places)} has only {left} bytes")
         _, length, _, inner_magic, attributes = _entry(inner, at)
         if not SMALLEST[magic] <= length + OVERHEAD <= left:
             raise MalformedRecord(f"inner message {len(places)} has an invalid length of {length} bytes")
         if inner_magic != magic:
-            raise MalformedRecord(f"inner message of format {inner_magic} in a compressed message of format {magic}")
+            raise MalformedRecord(f"inner message {len(places)} has format {inner_magic}, the outer message {magic}")
         if attributes & COMPRESSION:
-            raise MalformedRecord("nested compressed message")
+            raise MalformedRecord(f"inner message {len(places)} is compressed, but only the outer message may be")
         if len(places) == most:
             raise MalformedRecord(too_many(most + 1, most))
         places.append(at)
         at += length + OVERHEAD
     if not places:
-        raise MalformedRecord("the compressed message is empty")
+        raise MalformedRecord("the compressed message has no inner messages")
     return places
 
 

@@ -313,7 +313,7 @@ def read_batches(
         most = _DEFAULTS
     else:
         most = Limits(_bound("max_batch_bytes", max_batch_bytes), _bound("max_batch_records", max_batch_records))
-    return BatchReader(data if type(data) is bytes else as_bytes(data, "records"), verify, most)
+    return BatchReader(data if type(data) is bytes else as_bytes(data, "data"), verify, most)
 
 
 def read_headers(data: BytesLike, *, max_batch_bytes: int = MAX_BATCH_BYTES) -> BatchReader:
@@ -323,7 +323,7 @@ def read_headers(data: BytesLike, *, max_batch_bytes: int = MAX_BATCH_BYTES) -> 
 
 def _bound(argument: str, given: object) -> int:
     if not isinstance(given, int) or isinstance(given, bool):
-        raise TypeError(f"{argument} must be a number, not {shown(given)}")
+        raise TypeError(f"{argument} must be an int, not {shown(given)}")
     if given < 1:
         raise ValueError(f"{argument} must be at least 1, not {given}")
     return given

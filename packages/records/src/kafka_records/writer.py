@@ -109,9 +109,7 @@ def _culprit(
         for name, reason in _wrong(record):
             return BatchEncodeError(reason, path=f"records[{number}].{name}")
         if offsets[number] - offsets[0] >= _INT32:
-            reason = (
-                f"{shown(offsets[number])} is too far from the first one, {offsets[0]}: 32 bits hold the difference"
-            )
+            reason = f"{shown(offsets[number])} is too far from the first offset, {offsets[0]}: the difference must fit int32"
             return BatchEncodeError(reason, path=f"records[{number}].offset")
     return BatchEncodeError(f"a number of the batch is out of range: {error}")
 
@@ -130,11 +128,11 @@ def _wrong(record: Record) -> Iterator[tuple[str, str]]:
     for number, header in enumerate(headers):
         path = f"headers[{number}]"
         if not isinstance(header, Sequence) or len(header) != 2:
-            yield path, "expected a key and a value"
+            yield path, f"expected a pair of key and value, got {shown(header)}"
         elif not isinstance(header[0], (str, *_BYTES)):
             yield path, f"expected a str key, got {type(header[0]).__name__}"
         elif not _is_text(header[0]):
-            yield path, f"the key has a surrogate that does not stand for a byte: {shown(header[0])}"
+            yield path, f"the key has a surrogate outside U+DC80 to U+DCFF: {shown(header[0])}"
         else:
             yield from _no_bytes(path, header[1])
 

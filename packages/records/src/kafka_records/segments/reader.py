@@ -271,19 +271,19 @@ def checked_sources(
     base: int | None = None,
 ) -> list[Source]:
     if mode not in MODES:
-        raise ValueError(f"mode {mode!r} is not supported, acceptable modes are {' and '.join(MODES)}")
+        raise ValueError(f"mode must be {' or '.join(MODES)}, not {mode!r}")
     if not SMALLEST[2] <= max_batch_bytes <= MAX_BATCH_BYTES_LIMIT:
-        raise ValueError(f"max_batch_bytes is {max_batch_bytes}, not between {SMALLEST[2]} and {MAX_BATCH_BYTES_LIMIT}")
+        raise ValueError(f"max_batch_bytes must be {SMALLEST[2]} to {MAX_BATCH_BYTES_LIMIT}, not {max_batch_bytes}")
     if start < 0 or (end is not None and end < start):
-        raise ValueError(f"invalid range: byte {start} to {end}")
+        raise ValueError(f"expected 0 <= start <= end, got start {start} and end {end}")
     if base is not None and not 0 <= base <= start:
-        raise ValueError(f"base is {base}; expected 0 to {start}, the value of start")
+        raise ValueError(f"base must be 0 to {start} (start), not {base}")
     if isinstance(source, bytes | bytearray | memoryview):
-        raise TypeError("source is bytes: wrap them in io.BytesIO")
+        raise TypeError(f"source must be a path or binary file, not {type(source).__name__}; wrap bytes in io.BytesIO")
     single = isinstance(source, str | os.PathLike) or hasattr(source, "read")
     sources: list[Source] = [source] if single else list(source)  # type: ignore[arg-type,list-item]  # checked above
     if len(sources) != 1 and (start or end is not None):
-        raise ValueError(f"start and end require one file, got {len(sources)}")
+        raise ValueError(f"start and end require exactly one file, got {len(sources)}")
     return sources
 
 
@@ -292,9 +292,9 @@ def _schema(mode: str, columns: Sequence[str] | None, headers: bool, batch_metad
         chosen = KAFKA_COLUMNS | (HEADERS_COLUMN if headers else {}) | (BATCH_COLUMNS if batch_metadata else {})
         return pa.schema(list((chosen | (CORRUPT_COLUMN if mode == "PERMISSIVE" else {})).items()))
     if isinstance(columns, str) or not columns:
-        raise ValueError("columns must be a list of at least one name")
+        raise ValueError(f"columns must be a list of at least one column name, not {columns!r}")
     if unknown := [name for name in columns if name not in COLUMNS]:
-        raise ValueError(f"unknown column {', '.join(unknown)}; expected one of {', '.join(COLUMNS)}")
+        raise ValueError(f"unknown columns {', '.join(unknown)}; expected some of {', '.join(COLUMNS)}")
     if len(set(columns)) < len(columns):
-        raise ValueError(f"duplicate column in {', '.join(columns)}")
+        raise ValueError(f"columns has a duplicate name: {', '.join(columns)}")
     return pa.schema([(name, COLUMNS[name]) for name in columns])

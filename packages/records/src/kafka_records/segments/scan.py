@@ -42,7 +42,7 @@ _OFFSETS = 1 << 31
 
 _FOREIGN = "; this does not look like a log segment"
 
-_TOO_MANY = "; no batch found after it, too many false candidates"
+_TOO_MANY = "; the search for the next batch ended after too many false candidates"
 
 _int32 = Struct(">i").unpack_from
 
@@ -250,10 +250,12 @@ class Scanner:
             if fault:
                 return (yield from self._damage(pos, fault_text(log, at, int(size[0]), fault)))
             if self._later_batch(at):
-                reason = f"its {int(size[0])} bytes extend past the end of the file, but contain another batch"
+                reason = f"a size of {int(size[0])} bytes extends past the end of the file, but another batch follows"
                 return (yield from self._damage(pos, reason))
             if self._gave_up and not self._in_order(pos):
-                reason = f"its {int(size[0])} bytes extend past the end of the file, and its offset is out of order"
+                reason = (
+                    f"a size of {int(size[0])} bytes extends past the end of the file, and the offset is out of order"
+                )
                 return (yield from self._damage(pos, reason))
         self._is_tail(pos, incomplete=left)
         return None
@@ -330,7 +332,7 @@ class Scanner:
             if self._gave_up:
                 reason += _TOO_MANY
             else:
-                reason += "; no batch found after it" if pos else _FOREIGN
+                reason += "; no valid batch follows" if pos else _FOREIGN
         if pos >= self._report.start:
             yield CorruptRange(pos, end - pos, reason, data[: min(end - pos, CORRUPT_BYTES)])
         return end
@@ -345,7 +347,7 @@ class Scanner:
         start, end = self._report.start, self._report.end
         found = self._find(Search(self._max), pos, end)
         if found is None and self._gave_up:
-            reason = "no batch found, too many false candidates"
+            reason = "the search for a batch ended after too many false candidates"
             if self._failfast:
                 raise CorruptSegmentError(self._report.file, start, reason)
             if end is None:
