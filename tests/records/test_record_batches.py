@@ -1,4 +1,4 @@
-"""RecordBatch objects against Kafka's classes and the columns of ``segments``; damaged batches."""
+"""Batches as Python objects: round trips, damage, invalid arguments, and comparison with ``segments``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RECORDS = [
 ]
 PLAIN = [record._replace(headers=()) for record in RECORDS]
 HUGE = 10**5000
-"""More digits than Python prints."""
+"""An integer with more digits than Python converts to a string."""
 PACKED = [("gzip", None), ("snappy", "cramjam"), ("lz4", "cramjam"), ("zstd", "zstandard")]
 FORMATS = [
     (magic, *codec) for magic in (2, 1, 0) for codec in [("none", None), *PACKED] if magic == 2 or codec[0] != "zstd"
@@ -43,11 +43,11 @@ FORMATS = [
 
 
 PLACED = re.compile(r"RecordBatch( v[012])?: batches\[0\](\.records\[\d+\])?: batch at byte 0: .+")
-"""Location in error texts: batch and record if known, and the byte."""
+"""Pattern of error messages: format and record if known, batch, position, reason."""
 
 
 def sample_batch(magic: int, compression: str, package: str | None) -> bytes:
-    """Return a batch of a format and compression; skip the test without its package."""
+    """Return a batch; skip the test if ``package``, which the compression needs, is not installed."""
     if package:
         pytest.importorskip(package, reason="the extra `compression` is not installed")
     return write_batch(RECORDS if magic == 2 else PLAIN, base_offset=7, compression=compression, magic=magic)
@@ -98,7 +98,7 @@ def test_partial_batch_at_the_end_is_reported_as_incomplete() -> None:
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_memoryviews_of_wide_items_are_written_as_bytes(magic: int) -> None:
+def test_memoryviews_of_multibyte_items_are_written_as_bytes(magic: int) -> None:
     wide = array("i", [1, 2])
     headers = (("h", memoryview(wide)),) if magic == 2 else ()
     (batch,) = read_batches(
@@ -262,10 +262,10 @@ TOO_FAR = "is too far from the first offset, 0: the difference must fit int32"
         ([Record(headers=((None, b""),))], {}, "records[0].headers[0]: expected a str key, got NoneType"),  # type: ignore[arg-type]  # rejected
         ([Record(headers=(("k", "v"),))], {}, "records[0].headers[0]: expected bytes or None, got str"),  # type: ignore[arg-type]  # rejected
         ([Record(headers=("key",))], {}, "records[0].headers[0]: expected a pair of key and value, got 'key'"),  # type: ignore[arg-type]
-        ([Record(offset=1), Record(), Record(offset=2)], {}, "records[2].offset: expected an offset above 2, got 2"),
-        ([Record()], {"base_offset": -5}, "records[0].offset: expected an offset above -6, got -5"),
-        ([Record(offset=1 << 63)], {}, f"records[0].offset: expected an offset, got {1 << 63}"),
-        ([Record(offset=5), Record(offset=5)], {}, "records[1].offset: expected an offset above 5, got 5"),
+        ([Record(offset=1), Record(), Record(offset=2)], {}, "records[2].offset: expected int64 of at least 3, got 2"),
+        ([Record()], {"base_offset": -5}, "records[0].offset: expected int64 of at least 0, got -5"),
+        ([Record(offset=1 << 63)], {}, f"records[0].offset: expected int64 of at least 0, got {1 << 63}"),
+        ([Record(offset=5), Record(offset=5)], {}, "records[1].offset: expected int64 of at least 6, got 5"),
         ([(0, 0, b"", b"", ())], {}, "records[0]: expected a Record, got tuple"),
         (RECORDS, {"magic": 1}, "headers: not supported by format 1"),
         (PLAIN, {"magic": 3}, "magic: unknown format 3"),
@@ -296,7 +296,7 @@ TOO_FAR = "is too far from the first offset, 0: the difference must fit int32"
         ),
         (PLAIN, {"compression": 1}, "compression: expected 'none', 'gzip', 'snappy', 'lz4' or 'zstd', got 1"),
         ([Record(offset="1")], {}, "records[0].offset: expected int64, got '1'"),  # type: ignore[arg-type]  # rejected
-        ([Record(offset=HUGE)], {}, "records[0].offset: expected an offset, got an unprintable int"),
+        ([Record(offset=HUGE)], {}, "records[0].offset: expected int64 of at least 0, got an unprintable int"),
         ([Record(timestamp=HUGE)], {}, "records[0].timestamp: expected int64, got an unprintable int"),
         (
             [Record(), Record(headers=(("k", b""), ("\ud800", b"")))],
@@ -320,14 +320,19 @@ def test_compression_none_writes_uncompressed_batches() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"offset": "1"}, "invalid control record: unsupported operand type(s) for -: 'str' and 'str'"),
-        ({"producer_id": 1 << 63}, "number out of range: int too large to convert"),
+        ({"offset": "1"}, "offset: expected int64, got '1'"),
+        ({"producer_id": 1 << 63}, f"producer_id: expected int64, got {1 << 63}"),
+        ({"coordinator_epoch": None}, "coordinator_epoch: expected int32, got None"),
+        ({"value": b""}, "value: COMMIT takes coordinator_epoch, not value"),
+        ({"control_type": "LEADER_CHANGE"}, "value: LEADER_CHANGE requires bytes, got NoneType"),
+        ({"control_type": "SNAPSHOT_HEADER", "value": "x"}, "value: SNAPSHOT_HEADER requires bytes, got str"),
         (
-            {"control_type": "SNAPSHOT_HEADER", "value": "x"},
-            "invalid control record: expected bytes, got str",
+            {"control_type": "UNKNOWN"},
+            "control_type: expected 'ABORT', 'COMMIT', 'LEADER_CHANGE', 'SNAPSHOT_HEADER', 'SNAPSHOT_FOOTER', "
+            "'KRAFT_VERSION' or 'KRAFT_VOTERS', got 'UNKNOWN'",
         ),
     ],
-)  # fmt: skip
+)
 def test_invalid_control_batches_raise(arguments: dict[str, Any], text: str) -> None:
     with pytest.raises(BatchEncodeError) as caught:
         write_control_batch(**{"control_type": "COMMIT", **arguments})
@@ -349,7 +354,7 @@ def test_invalid_base_offsets_raise(offset: Any, epoch: Any, text: str) -> None:
 
 
 def random_records(seed: int) -> Iterator[Record]:
-    """Yield records with nulls, long fields, arbitrary header bytes, offset gaps and timestamps."""
+    """Yield records with nulls, long fields, many headers, and gaps between offsets."""
     random_ = random.Random(seed)
 
     def maybe(most: int) -> bytes | None:
@@ -365,7 +370,7 @@ def random_records(seed: int) -> Iterator[Record]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_batches_agree_with_segments(seed: int) -> None:
+def test_random_batches_read_the_same_with_segments(seed: int) -> None:
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     from kafka_records.segments import read_segments, write_batches
 

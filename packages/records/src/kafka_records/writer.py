@@ -8,7 +8,7 @@ from typing import Any
 
 from ._values import is_int, one_of, shown
 from .crc import checksum
-from .encode import Shared, codec_number, encode_batch
+from .encode import Fields, Shared, codec_number, encode_batch
 from .engines import compress
 from .errors import BatchEncodeError
 from .format import (
@@ -77,7 +77,7 @@ def write_batch(
     except BatchEncodeError:
         raise
     except (StructError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise _culprit(some, offsets, shared, error) from error
+        raise culprit(some, offsets, shared, error) from error
 
 
 def check_format(magic: int, numbers: tuple[int, int, int, int], transactional: bool, horizon: int | None) -> None:
@@ -99,22 +99,23 @@ _NUMBERS = (
 )
 
 
-def _culprit(
-    records: list[Record], offsets: Sequence[int], numbers: tuple[object, ...], error: Exception
+def culprit(
+    records: Sequence[Fields], offsets: Sequence[int], numbers: tuple[object, ...], error: Exception, first: int = 0
 ) -> BatchEncodeError:
+    """Return the error for the argument or record that caused ``error``; ``first`` is the index of the first record."""
     for (name, bits, may_be_none), value in zip(_NUMBERS, numbers, strict=False):
         if not is_int(value, bits) and (value is not None or not may_be_none):
             return BatchEncodeError(f"expected int{bits}, got {shown(value)}", path=name)
-    for number, record in enumerate(records):
+    for number, (record, offset) in enumerate(zip(records, offsets, strict=True), first):
         for name, reason in _wrong(record):
             return BatchEncodeError(reason, path=f"records[{number}].{name}")
-        if offsets[number] - offsets[0] >= _INT32:
-            reason = f"{shown(offsets[number])} is too far from the first offset, {offsets[0]}: the difference must fit int32"
+        if offset - offsets[0] >= _INT32:
+            reason = f"{shown(offset)} is too far from the first offset, {offsets[0]}: the difference must fit int32"
             return BatchEncodeError(reason, path=f"records[{number}].offset")
     return BatchEncodeError(f"a number of the batch is out of range: {error}")
 
 
-def _wrong(record: Record) -> Iterator[tuple[str, str]]:
+def _wrong(record: Fields) -> Iterator[tuple[str, str]]:
     timestamp: Any
     headers: Any
     _, timestamp, key, value, headers = record
@@ -169,16 +170,13 @@ def _offsets(records: list[Record], base_offset: int) -> Sequence[int]:
             offset = record[0]
             if offset == -1:
                 offset = last + 1
-            if offset <= last if number else offset < 0:
-                raise BatchEncodeError(
-                    f"expected an offset above {shown(last)}, got {shown(offset)}", path=f"records[{number}].offset"
-                )
+            if not (lowest := last + 1 if number else 0) <= offset < _INT64:
+                reason = f"expected int64 of at least {lowest}, got {shown(offset)}"
+                raise BatchEncodeError(reason, path=f"records[{number}].offset")
             last = offset
             offsets.append(offset)
     except TypeError:
         raise BatchEncodeError(f"expected int64, got {shown(offset)}", path=f"records[{number}].offset") from None
-    if last >= _INT64:
-        raise BatchEncodeError(f"expected an offset, got {shown(last)}", path=f"records[{len(offsets) - 1}].offset")
     return offsets
 
 
@@ -202,16 +200,17 @@ def write_control_batch(
     if control_type not in CONTROL_TYPES[:-1]:
         raise BatchEncodeError(f"expected {one_of(CONTROL_TYPES[:-1])}, got {shown(control_type)}", path="control_type")
     marker = control_type in ("ABORT", "COMMIT")
-    if marker == (value is not None):
-        raise BatchEncodeError("COMMIT and ABORT records have no value", path="value")
-    attributes = CONTROL | (TRANSACTIONAL if marker else 0)
+    if marker and value is not None:
+        raise BatchEncodeError(f"{control_type} takes coordinator_epoch, not value", path="value")
+    if not marker and not isinstance(value, _BYTES):
+        raise BatchEncodeError(f"{control_type} requires bytes, got {type(value).__name__}", path="value")
     numbers = (leader_epoch, producer_id, producer_epoch, -1)
-    batch = Shared(2, 0, attributes, *numbers, None, None, compress, checksum())
-    try:
-        key = CONTROL_KEY.pack(0, CONTROL_TYPES.index(control_type))
-        content = MARKER_VALUE.pack(0, coordinator_epoch) if value is None else value
-        return batch.encode([Record(offset, timestamp, key, content)], (offset,))
-    except (StructError, OverflowError) as error:
-        raise BatchEncodeError(f"number out of range: {error}") from error
-    except (TypeError, ValueError) as error:
-        raise BatchEncodeError(f"invalid control record: {error}") from error
+    names = ("leader_epoch", "producer_id", "producer_epoch", "coordinator_epoch", "offset", "timestamp")
+    given = (*numbers[:3], coordinator_epoch, offset, timestamp)
+    for name, bits, number in zip(names, (32, 64, 16, 32, 64, 64), given, strict=True):
+        if not is_int(number, bits):
+            raise BatchEncodeError(f"expected int{bits}, got {shown(number)}", path=name)
+    batch = Shared(2, 0, CONTROL | (TRANSACTIONAL if marker else 0), *numbers, None, None, compress, checksum())
+    key = CONTROL_KEY.pack(0, CONTROL_TYPES.index(control_type))
+    content = MARKER_VALUE.pack(0, coordinator_epoch) if value is None else value
+    return batch.encode([Record(offset, timestamp, key, content)], (offset,))

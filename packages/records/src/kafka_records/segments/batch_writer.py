@@ -10,11 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from .._values import as_bytes
 from ..crc import checksum
 from ..encode import Fields, Shared, codec_number
 from ..errors import BatchEncodeError
 from ..format import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, CompressionName
-from ..writer import check_format
+from ..writer import check_format, culprit
 from ..writer import write_control_batch as write_control_batch
 from .compression import compress
 
@@ -88,13 +89,19 @@ def write_batches(
     )
     parts = []
     rows = _records(_rows(records), base_offset)
+    first = 0
     while some := list(islice(rows, max_records)):
+        offsets = [record[0] for record in some]
         try:
-            parts.append(batch.encode(some, [record[0] for record in some]))
-        except StructError as error:
-            raise BatchEncodeError(f"number out of range: {error}") from error
+            parts.append(batch.encode(some, offsets))
+        except (StructError, TypeError, ValueError) as error:
+            if isinstance(error, BatchEncodeError):
+                raise
+            numbers = leader_epoch, producer_id, producer_epoch, base_sequence, log_append_time, delete_horizon
+            raise culprit(some, offsets, numbers, error, first) from error
         if batch.base_sequence >= 0:
             batch.base_sequence = (batch.base_sequence + len(some)) % _INT32
+        first += len(some)
     return b"".join(parts)
 
 
@@ -126,23 +133,23 @@ def _records(rows: Iterable[Row], base_offset: int) -> Iterator[Fields]:
             offset = row.get("offset")
             if offset is None:
                 offset = last + 1
-            if not 0 <= offset < _INT64 or (number and offset <= last):
-                raise BatchEncodeError(
-                    f"expected an offset above {last}, got {offset}", path=f"records[{number}].offset"
-                )
+            if not (lowest := last + 1 if number else 0) <= offset < _INT64:
+                reason = f"expected int64 of at least {lowest}, got {offset}"
+                raise BatchEncodeError(reason, path=f"records[{number}].offset")
             last = offset
             key, value, headers = row.get("key"), row.get("value"), row.get("headers")
             yield (
                 offset,
                 _timestamp(row.get("timestamp")),
-                key if key is None or type(key) is bytes else bytes(memoryview(key)),
-                value if value is None or type(value) is bytes else bytes(memoryview(value)),
+                key if key is None or type(key) is bytes else as_bytes(key, "key"),
+                value if value is None or type(value) is bytes else as_bytes(value, "value"),
                 [_pair(header) for header in headers] if headers else (),
             )
         except (TypeError, AttributeError, ValueError, KeyError) as error:
             if isinstance(error, BatchEncodeError):
                 raise
-            raise BatchEncodeError(f"not a record: {error}", path=f"records[{number}]") from error
+            reason = f"{error}" if hasattr(row, "get") else f"expected a mapping, got {type(row).__name__}"
+            raise BatchEncodeError(reason, path=f"records[{number}]") from error
 
 
 def _timestamp(value: int | datetime | None) -> int:
@@ -151,7 +158,7 @@ def _timestamp(value: int | datetime | None) -> int:
     if isinstance(value, int):
         return value
     if value.tzinfo is None:
-        raise ValueError("a datetime without a time zone")
+        raise ValueError("timestamp has no time zone")
     return (value - _EPOCH) // _MILLISECOND
 
 
@@ -159,6 +166,5 @@ def _pair(header: Any) -> tuple[bytes, bytes | None]:
     key, value = (header["key"], header["value"]) if isinstance(header, Mapping) else header
     if key is None:
         raise ValueError("the key of a header is None")
-    return key.encode() if isinstance(key, str) else bytes(memoryview(key)), (
-        None if value is None else bytes(memoryview(value))
-    )
+    name = key.encode() if isinstance(key, str) else as_bytes(key, "the key of a header")
+    return name, None if value is None else as_bytes(value, "the value of a header")
