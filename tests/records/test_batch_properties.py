@@ -1,4 +1,4 @@
-"""Random record batches, whole and damaged, through ``RecordBatch`` and ``segments``."""
+"""Random record batches, valid and damaged, read with ``read_batches`` and with ``read_segments``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERS = st.integers(-1, 300) | st.integers(0, 1 << 41) | INT64
 BYTES = st.none() | st.binary(max_size=9) | st.integers(60, 200).map(bytes)
 TEXT = st.text(max_size=5)
 NO_TEXT = st.binary(max_size=5).map(lambda name: name.decode("utf-8", "surrogateescape"))
-"""Header names of invalid UTF-8, which Arrow and ``segments`` cannot represent."""
+"""Header keys with invalid UTF-8, which Arrow strings cannot represent."""
 
 
 @st.composite
@@ -52,7 +52,7 @@ def batches(
 
 
 def read_by_batches(data: bytes, *, verify: bool = True) -> list[tuple[object, ...]] | None:
-    """Return the records without timestamps and control records; None if the data is refused."""
+    """Return offset, key, value and headers of the data records, or None if ``read_batches`` raises an error."""
     try:
         found = list(read_batches(data, verify=verify).records())
     except BatchDecodeError:
@@ -61,7 +61,7 @@ def read_by_batches(data: bytes, *, verify: bool = True) -> list[tuple[object, .
 
 
 def as_text(headers: Sequence[tuple[str, bytes | None]]) -> tuple[tuple[str, bytes | None], ...]:
-    """Return headers as Arrow represents them: invalid UTF-8 becomes U+FFFD."""
+    """Return headers as ``read_segments`` does, with invalid UTF-8 in keys replaced by U+FFFD."""
     return tuple((name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"), value) for name, value in headers)
 
 
@@ -92,7 +92,7 @@ def test_written_batches_are_read_back(batch: tuple[list[Record], dict[str, Any]
 @pytest.mark.skipif(not HAS_ARROW, reason="the extra `arrow` is not installed")
 @settings(max_examples=150, deadline=None)
 @given(batches())
-def test_segments_and_batches_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
+def test_read_segments_and_read_batches_agree(batch: tuple[list[Record], dict[str, Any]]) -> None:
     from kafka_records.segments import write_batches
 
     records, arguments = batch
@@ -112,7 +112,7 @@ def test_segments_and_batches_agree(batch: tuple[list[Record], dict[str, Any]]) 
     st.lists(st.tuples(st.integers(17, 400), st.integers(0, 255)), min_size=1, max_size=3),
     st.booleans(),
 )
-def test_segments_and_batches_agree_on_damaged_batches(
+def test_read_segments_and_read_batches_agree_on_damaged_batches(
     batch: tuple[list[Record], dict[str, Any]], changes: list[tuple[int, int]], verify: bool
 ) -> None:
     data = bytearray(write_batch(batch[0], **batch[1]))

@@ -1,4 +1,4 @@
-"""A real broker's files, read without Spark, against Kafka's consumer, dump tool and admin client."""
+"""Log files of a real cluster, read without Spark; compared with Kafka's consumer, dump tool and admin client."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def cluster() -> Cluster:
-    """Return the committed files; tests/interop overrides this fixture with new ones."""
+    """Return the cluster in the repository; tests/interop overrides this fixture with a new cluster."""
     return Cluster(COMMITTED)
 
 
@@ -66,7 +66,7 @@ def test_cluster_files_cover_every_feature(cluster: Cluster) -> None:
     assert len({record.type for record in cluster.decoded(METADATA)}) >= 15
 
 
-def test_records_equal_the_consumers(cluster: Cluster, rows: list[Row]) -> None:
+def test_records_equal_those_of_kafkas_consumer(cluster: Cluster, rows: list[Row]) -> None:
     found = {}
     for row in rows:
         if row["is_control"] or row["topic"] == METADATA or "-delete/" in row["file"]:
@@ -86,7 +86,7 @@ def test_records_equal_the_consumers(cluster: Cluster, rows: list[Row]) -> None:
     assert found == cluster.records
 
 
-def test_batches_equal_the_dump_tools(cluster: Cluster, rows: list[Row]) -> None:
+def test_batches_equal_those_of_kafkas_dump_tool(cluster: Cluster, rows: list[Row]) -> None:
     found = [
         (
             *(row["file"], row["position"], row["base_offset"], row["offset"], milliseconds(row["timestamp"])),
@@ -118,10 +118,10 @@ CONTROL_NAMES = {
     "KRaftVersion": "KRAFT_VERSION",
     "KRaftVoters": "KRAFT_VOTERS",
 }
-"""Names of control records in the dump tool's text, mapped to Kafka's ControlRecordType."""
+"""Kafka's ControlRecordType by the name that the dump tool prints."""
 
 
-def test_control_records_equal_the_dump_tools(cluster: Cluster, rows: list[Row]) -> None:
+def test_control_records_equal_those_of_kafkas_dump_tool(cluster: Cluster, rows: list[Row]) -> None:
     found = [(row["file"], row["offset"], row["control_type"]) for row in rows if row["is_control"]]
     want = [
         (batch["file"], record["offset"], CONTROL_NAMES[record["control"]["type"]])
@@ -155,7 +155,7 @@ def test_metadata_records_equal_kafkas_decoding(cluster: Cluster, rows: list[Row
         assert to_json(found.message, found.version) == record.value
 
 
-def test_next_offsets_equal_the_admin_clients(cluster: Cluster, rows: list[Row]) -> None:
+def test_next_offsets_equal_those_of_kafkas_admin_client(cluster: Cluster, rows: list[Row]) -> None:
     with read_segments(sorted(cluster.logs.rglob("*.log"))) as reader:
         for _ in reader:
             pass
@@ -173,7 +173,7 @@ def test_next_offsets_equal_the_admin_clients(cluster: Cluster, rows: list[Row])
     }
 
 
-def test_committed_offsets_equal_the_admin_clients(cluster: Cluster, rows: list[Row]) -> None:
+def test_committed_offsets_equal_those_of_kafkas_admin_client(cluster: Cluster, rows: list[Row]) -> None:
     commits = []
     for row in rows:
         if row["topic"] != "__consumer_offsets":

@@ -1,4 +1,4 @@
-"""The fast path for small uncompressed batches: the same records and errors."""
+"""The fast path for small uncompressed batches returns the records and errors of the regular path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DATA = FIRST + write_batch([Record(11, -1, None, b"v" * 70)])
 
 
 def outcome(data: bytes, verify: bool, most: int, by_batches: bool) -> tuple[object, ...]:
-    """Return records or error, and the reader's position; optionally through batch objects."""
+    """Return records or error, and the reader's position; ``by_batches`` reads without the fast path."""
     reader = read_batches(data, verify=verify, max_batch_bytes=most)
     found: list[Record] = []
     try:
@@ -28,7 +28,7 @@ def outcome(data: bytes, verify: bool, most: int, by_batches: bool) -> tuple[obj
 
 
 @pytest.mark.parametrize("verify", [True, False])
-def test_every_damaged_byte_matches_the_regular_path(verify: bool) -> None:
+def test_fast_path_equals_regular_path_for_every_damaged_byte(verify: bool) -> None:
     seen = set()
     for place in range(len(FIRST)):
         for value in {0, 1, 2, 8, 32, 127, 128, 255, DATA[place] ^ 1, DATA[place] ^ 128}:
@@ -39,7 +39,7 @@ def test_every_damaged_byte_matches_the_regular_path(verify: bool) -> None:
     assert len(seen) > 1
 
 
-def test_every_truncation_and_limit_matches_the_regular_path() -> None:
+def test_fast_path_equals_regular_path_for_every_truncation_and_limit() -> None:
     for size in range(len(DATA) + 1):
         short = outcome(DATA[:size], True, 1 << 20, by_batches=False)
         assert short == outcome(DATA[:size], True, 1 << 20, by_batches=True)
@@ -48,7 +48,7 @@ def test_every_truncation_and_limit_matches_the_regular_path() -> None:
 
 
 @pytest.mark.parametrize("size", range(4080 - 61, 4100 - 61))
-def test_sizes_around_the_fast_path_limit_match_the_regular_path(size: int) -> None:
+def test_fast_path_equals_regular_path_around_its_size_limit(size: int) -> None:
     data = write_batch([Record(timestamp=1, value=bytes(size))])
     for most in (len(data) - 1, len(data), 1 << 20):
         assert outcome(data, True, most, by_batches=False) == outcome(data, True, most, by_batches=True)

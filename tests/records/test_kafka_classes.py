@@ -1,4 +1,4 @@
-"""Batches exchanged with Kafka's own classes; needs a JDK and KAFKA_JARS, a folder of Kafka's jars."""
+"""Batches exchanged with Kafka's own classes. Needs a JDK; KAFKA_JARS names a folder with Kafka's jars."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_segments_written_by_kafka_are_read(classpath: str, tmp_path: Path, seed
 
 
 @pytest.mark.parametrize("widest", [30, 2000])
-def test_kafka_reads_batches_written_by_segments(classpath: str, tmp_path: Path, widest: int) -> None:
+def test_kafka_reads_the_output_of_write_batches(classpath: str, tmp_path: Path, widest: int) -> None:
     parts = []
     offset = 0
     numbers = {"producer_id": 77, "producer_epoch": 3, "base_sequence": (1 << 31) - 5}
@@ -93,7 +93,7 @@ def test_kafka_reads_batches_written_by_segments(classpath: str, tmp_path: Path,
     assert our_rows(read_segments(segment, batch_metadata=True)) == rows_by_kafka
 
 
-def test_kafka_reads_batches_written_by_batches(classpath: str, tmp_path: Path) -> None:
+def test_kafka_reads_the_output_of_write_batch(classpath: str, tmp_path: Path) -> None:
     pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
     pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
     parts = []

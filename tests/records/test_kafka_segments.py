@@ -1,4 +1,4 @@
-"""Committed log files of Kafka's classes and of a real cluster, read record by record."""
+"""Log files in the repository, from Kafka's classes and from a real cluster, read as record objects."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def comparable_row(batch: Batch, record: Record) -> tuple[object, ...]:
     return (record.offset, record.timestamp, key, value, headers, *of_batch, batch.is_transactional, batch.is_control)
 
 
-NO_RECORDS = "no records are left, and a batch has one"
-NO_TIMESTAMPS = "a broker's time stands in place of the records' own"
-SEVERAL = "several control records, and we write one"
+NO_RECORDS = "the batch has no records"
+NO_TIMESTAMPS = "log append time hides the timestamps of the records"
+SEVERAL = "the control batch has several records"
 LEFT = {"legacy-3": {NO_TIMESTAMPS: 7}, "orders-0": {NO_TIMESTAMPS: 5, NO_RECORDS: 1}}
-"""Numbers of batches in each committed folder that cannot be rewritten, by reason."""
+"""Number of batches that the writers cannot reproduce, by folder of ``data`` and reason."""
 
 FIELDS = ("offset", "timestamp", "key", "value", "headers", "leader_epoch", "producer_id", "producer_epoch")
 FIELDS += ("compression", "magic", "is_transactional", "is_control")
@@ -57,13 +57,13 @@ def reason_not_reproducible(batch: Batch, records: list[Record]) -> str:
     if not records:
         return NO_RECORDS
     if batch.magic == 2 and (records[0].offset != batch.base_offset or records[-1].offset != batch.last_offset):
-        return "its first or last record is gone"
+        return "compaction removed the first or last record"
     if batch.timestamp_type == "LogAppendTime":
         return NO_TIMESTAMPS
     if batch.magic == 2 and batch.delete_horizon is None and records[0].timestamp != batch.base_timestamp:
-        return "the record that its timestamps count from is gone"
+        return "compaction removed the record with the base timestamp"
     if batch.magic == 2 and max(record.timestamp for record in records) != batch.max_timestamp:
-        return "the record with the highest timestamp is gone"
+        return "compaction removed the record with the highest timestamp"
     return ""
 
 

@@ -13,7 +13,7 @@ MANY = [Record()] * 20
 HEADERS = [Record(headers=(("", None),) * 7), Record(headers=(("", None),) * 4)]
 
 
-def test_more_records_than_the_default_limit_raise() -> None:
+def test_too_many_records_for_the_default_limit_raise() -> None:
     data = write_batch([Record()] * (MAX_BATCH_RECORDS + 1), compression="gzip")
     with pytest.raises(BatchDecodeError) as raised:
         list(read_batches(data).records())

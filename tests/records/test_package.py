@@ -1,4 +1,4 @@
-"""The package as a whole: errors, dependencies, and segments without the C extension."""
+"""Errors and dependencies of the package; segments without the C extension."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def last_lines(code: str, **environment: str) -> list[str]:
     return (done.stdout + done.stderr).strip().splitlines()
 
 
-def test_errors_share_a_base() -> None:
+def test_errors_share_a_base_class() -> None:
     found = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Exception)]
     assert {each.__name__ for each in found if not issubclass(each, kafka_records.RecordError)} == {"MalformedRecord"}
     assert issubclass(kafka_records.RecordError, ValueError)

@@ -1,4 +1,4 @@
-"""Damaged segments: every intact record is read once, and damaged ones are reported."""
+"""Damaged segments: every intact batch is read once, and every damaged batch is reported."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from tests.support.segments import (
 Rows = list[dict[str, Any]]
 
 WIDEST = 32_000
-"""Upper bound for the size of a batch, so that range readers need not start at byte 0."""
+"""Upper bound of the batch sizes in these tests, used as a smaller ``LOOKBACK``."""
 
 
 @cache
 def sample_segment() -> bytes:
-    """Return batches of all formats and sizes; some records contain copies of other batches."""
+    """Return batches of all compressions and many sizes; some record values contain a batch."""
     quoted = write_batches(some_rows(3, 7), base_offset=12)
     parts = []
     offset = 0
@@ -65,7 +65,7 @@ def sources() -> list[bytes]:
 
 
 def read_permissively(data: bytes, **options: Any) -> tuple[Rows, Rows, SegmentReport]:
-    """Return intact rows, rows of corrupt ranges, and the report, in PERMISSIVE mode."""
+    """Read in PERMISSIVE mode; return valid rows, ``corrupt`` values of the other rows, and the report."""
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True, **options) as reader:
         rows: Rows = []
         for batch in reader:
@@ -91,7 +91,7 @@ def sound_rows(number: int) -> Rows:
 
 @st.composite
 def damages(draw: st.DrawFn, segment: bytes) -> Damage:
-    """Draw bit flips, cuts, zeros, foreign bytes and copies, biased to borders of batches and fields."""
+    """Draw one damage: bit flip, cut, zeros, random bytes or a copy, biased towards the start of a batch."""
     borders = [at for at, _ in extents(segment)]
     place = st.one_of(
         st.integers(0, len(segment)),
@@ -125,9 +125,10 @@ def damages(draw: st.DrawFn, segment: bytes) -> Damage:
 
 
 def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
-    """Return the rows of intact batches at their new places, and whether only unchecksummed bytes changed.
+    """Return the rows of intact batches at their new positions, and whether all changed bytes are outside the checksum.
 
-    A cut or insertion may equal the bytes after it: then the batch before it is intact, and the one after it is not.
+    Deleted or inserted bytes may equal the bytes after them. Then the batch before the damage counts as intact, and the
+    batch after the damage does not.
     """
     segment = sources()[number]
     same = common_prefix(segment, damage.of(segment))
@@ -152,9 +153,9 @@ def expectation(number: int, damage: Damage) -> tuple[Rows, bool]:
 
 
 def copies_later_batch(others: Rows, expected: Rows) -> bool:
-    """Return whether the damage contains a whole batch with later offsets than one after it.
+    """Return whether the damage copied a batch before an intact batch with lower offsets.
 
-    The reader may then report the rest as an incomplete tail.
+    The reader may then report the rest of the file as an incomplete tail.
     """
     return any(
         row["position"] < each["position"] and row["offset"] > each["offset"] for row in others for each in expected
@@ -202,7 +203,7 @@ def _agrees_failfast(damaged: bytes, rows: Rows, corrupt: Rows) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_ranges_yield_every_record_once(data: st.DataObject) -> None:
+def test_adjacent_byte_ranges_yield_every_record_once(data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(sources()) - 1))
     damaged = sources()[number]
     if data.draw(st.booleans()):
@@ -227,7 +228,7 @@ def test_ranges_yield_every_record_once(data: st.DataObject) -> None:
     assert sum(one.zero_tail for one in reports) == report.zero_tail
 
 
-def test_ranges_read_a_batch_with_negative_producer_id() -> None:
+def test_batch_with_negative_producer_id_is_read_in_byte_ranges() -> None:
     odd = crafted(crafted_record(0, 0, -1, 1, b"v", 0), 1, base_offset=7, producer_id=-5)
     data = bytearray(write_batches([{"value": b"v" * 50}], base_offset=6) + odd)
     data[70] ^= 1
@@ -239,7 +240,7 @@ def test_ranges_read_a_batch_with_negative_producer_id() -> None:
         assert [place for _, some, _ in parts for place in some] == corrupt
 
 
-def test_ranges_from_a_known_batch_skip_the_search() -> None:
+def test_position_of_a_known_batch_replaces_the_search() -> None:
     segment = sample_segment()
     places = [at for at, _ in extents(segment)]
     rows, _, _ = read_permissively(segment)
@@ -252,7 +253,7 @@ def test_ranges_from_a_known_batch_skip_the_search() -> None:
         read_segments(io.BytesIO(segment), start=4, base=5)
 
 
-def test_abandoned_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_that_gives_up_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = (write_batches([{"value": b"v"}], base_offset=offset) for offset in (5, 6))
     monkeypatch.setattr(frames, "_SEARCH_BYTES", 0)
     monkeypatch.setattr(frames, "_SEARCH_FACTOR", 0)
@@ -283,9 +284,9 @@ BEYOND = (10_000_000).to_bytes(4, "big")
 
 
 @pytest.mark.parametrize("cut", [0, 20, 90], ids=["whole", "cut", "cut in a header"])
-@pytest.mark.parametrize("displaced", [0x40, 0], ids=["displaced", "later"])
-@pytest.mark.parametrize("is_pure", [False, True], ids=["native", "numpy"])
-def test_intact_batches_after_a_displaced_offset_are_read(is_pure: bool, displaced: int, cut: int) -> None:
+@pytest.mark.parametrize("displaced", [0x40, 0], ids=["changed offset", "copy of a later batch"])
+@pytest.mark.parametrize("is_pure", [False, True], ids=["native", "python"])
+def test_intact_batches_after_an_out_of_order_offset_are_read(is_pure: bool, displaced: int, cut: int) -> None:
     parts = log_of(40)
     if displaced:
         parts[3][0] ^= displaced  # the checksum does not cover the base offset
@@ -302,7 +303,7 @@ def test_intact_batches_after_a_displaced_offset_are_read(is_pure: bool, displac
     assert report.incomplete_tail == (size - cut if cut else 0)
 
 
-def test_batches_quoted_in_an_incomplete_batch_are_not_read() -> None:
+def test_batches_in_values_of_an_incomplete_batch_are_not_read() -> None:
     quoted = b"".join(log_of(5))
     last = write_batches([{"value": quoted + b"!" * 500}], base_offset=101)
     first = write_batches([{"value": b"v"}], base_offset=100)
@@ -313,7 +314,7 @@ def test_batches_quoted_in_an_incomplete_batch_are_not_read() -> None:
         assert report.incomplete_tail == left
 
 
-def test_corrupt_batches_resembling_large_ones_are_skipped() -> None:
+def test_corrupt_batches_with_fake_large_headers_cost_few_checksums() -> None:
     far = crafted(b"", 1, length=(3 << 20) - 12)
     body = crafted_record(0, 0, -1, 10 * len(far), far * 10, 0)
     bad, good = bytearray(crafted(body, 1)), write_batches([{"value": b"v"}], base_offset=1)
@@ -326,7 +327,7 @@ def test_corrupt_batches_resembling_large_ones_are_skipped() -> None:
     assert sum(int(call.args[2].sum()) for call in intact.call_args_list) < 40 << 20
 
 
-def test_batches_quoted_in_damaged_ones_are_not_read() -> None:
+def test_batches_in_values_of_a_damaged_batch_are_not_read() -> None:
     quoted = write_batches([{"value": b"q"}], base_offset=3) + b"!"
     big = write_batches([{"value": quoted * 3000}], base_offset=1000)
     small = write_batches([{"value": b"v"}], base_offset=900)
@@ -339,7 +340,7 @@ def test_batches_quoted_in_damaged_ones_are_not_read() -> None:
         assert report.incomplete_tail == tail
 
 
-def test_range_starts_correctly_among_header_like_records() -> None:
+def test_byte_range_among_records_that_resemble_headers_is_read() -> None:
     row = struct.Struct(">iqiqhhh").pack
     values = [{"value": row(at, at * 31, 7, 1_700_000_000_000 + at, 1, 2, 0) * 3} for at in range(150)]
     data = b"".join(write_batches(values, base_offset=number * 150) for number in range(400))

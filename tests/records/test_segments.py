@@ -1,4 +1,4 @@
-"""Log segments written by Kafka's own classes, read record by record."""
+"""Log segments written by Kafka's own classes, invalid batches, other files, and options of ``read_segments``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.segments import SEGMENTS, crafted, crafted_record, kafkas_row
 IDS = [f"{segment.parent.name}/{segment.name}" for segment in SEGMENTS]
 
 
-def test_committed_segments_cover_every_format() -> None:
+def test_sample_segments_cover_every_format() -> None:
     assert IDS == [
         "__cluster_metadata-0/00000000000000000000.log",
         "__cluster_metadata-0/00000000000000000042-0000000003.checkpoint",
@@ -43,7 +43,7 @@ def test_committed_segments_cover_every_format() -> None:
 
 
 @pytest.mark.parametrize("segment", SEGMENTS, ids=IDS)
-def test_committed_segments_equal_kafkas_rows(segment: Path) -> None:
+def test_rows_of_sample_segments_equal_those_of_kafka(segment: Path) -> None:
     expected = kafkas_rows(segment)
     with read_segments(segment, batch_metadata=True) as reader:
         assert our_rows(reader) == expected
@@ -114,13 +114,13 @@ SOUND = write_batches(some_rows(3, 1), base_offset=100)
     ("damaged", "reason"), [case[1:] for case in WRONG_FIELDS], ids=[case[0] for case in WRONG_FIELDS]
 )
 @pytest.mark.parametrize("copies", [1, 100])
-def test_inconsistent_batches_are_reported_as_corrupt(damaged: bytes, reason: str, copies: int) -> None:
+def test_batches_with_invalid_fields_are_reported_as_corrupt(damaged: bytes, reason: str, copies: int) -> None:
     data = SOUND + damaged * copies + SOUND
     with read_segments(io.BytesIO(data), mode="PERMISSIVE", batch_metadata=True) as reader:
         rows = [row for batch in reader for row in batch.to_pylist()]
     corrupt = [row["corrupt"] for row in rows if row["corrupt"]]
     assert [row["offset"] for row in rows if not row["corrupt"]] == [100, 101, 102] * 2
-    if len(corrupt) == 1:  # header errors are detected first; the reader then searches the next intact batch
+    if len(corrupt) == 1:  # after an invalid header, the reader searches for the next intact batch
         copies = 1
         assert corrupt[0]["size"] == len(data) - 2 * len(SOUND)
     assert [place["position"] for place in corrupt] == [len(SOUND) + len(damaged) * copy for copy in range(copies)]
@@ -181,7 +181,7 @@ def test_other_file_types_are_reported_as_corrupt(data: bytes, reason: str) -> N
 
 
 @pytest.mark.parametrize("size", [0, 1, 11, 12, 61, 5000, 20 << 20])
-def test_zeros_and_empty_files_have_no_records(size: int) -> None:
+def test_empty_and_zero_filled_files_have_no_records(size: int) -> None:
     for mode in ("PERMISSIVE", "FAILFAST"):
         with read_segments(io.BytesIO(bytes(size)), mode=mode) as reader:
             assert list(reader) == []
@@ -314,7 +314,7 @@ def test_wrong_length_among_many_records_is_reported() -> None:
 
 
 @pytest.mark.parametrize("compression", [None, "gzip"])
-def test_unwanted_batches_are_not_decoded(compression: str | None) -> None:
+def test_batches_excluded_by_wanted_are_not_decoded(compression: str | None) -> None:
     parts = [
         write_batches([{"value": b"v%d" % at}] * 3, base_offset=3 * at, compression=compression) for at in range(4)
     ]

@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 def kafkas_rows(segment: Path) -> list[Row]:
-    """Return the rows that Kafka's classes printed for a committed segment."""
+    """Return the rows that Kafka's classes printed for a segment in ``DATA``."""
     lines = segment.with_name(segment.name + ".jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 

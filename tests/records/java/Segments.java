@@ -33,8 +33,8 @@ import org.apache.kafka.common.record.internal.SimpleRecord;
 import org.apache.kafka.common.utils.internals.ByteBufferOutputStream;
 
 /**
- * Log segments by Kafka's own classes: {@code write FOLDER SEED SCALE} writes some, {@code read FILE...} prints every
- * record of each as one JSON object a line, once its batch and the record say that they are valid.
+ * Log segments by Kafka's own classes. {@code write FOLDER SEED SCALE} writes segments. {@code read FILE...} validates
+ * each batch and record, and prints each record as a JSON object on a line of its own.
  */
 public final class Segments {
     private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -143,7 +143,7 @@ public final class Segments {
         out.write(records.buffer().duplicate());
     }
 
-    /** Format 2 as brokers write it now. */
+    /** Format 2, as current brokers write it. */
     private void today() {
         for (CompressionType type : CompressionType.values()) {
             for (int count : new int[] {1, 3, 30 * scale}) {
@@ -169,7 +169,7 @@ public final class Segments {
         batch(RecordBatch.MAGIC_VALUE_V2, CompressionType.ZSTD, TimestampType.CREATE_TIME, 2, NONE, -1, false, true);
     }
 
-    /** Offsets with gaps, large ones, and timestamps out of order. */
+    /** Offsets with gaps, large offsets, and timestamps out of order. */
     private void compacted() {
         long base = offset;
         MemoryRecordsBuilder builder = new MemoryRecordsBuilder(ByteBuffer.allocate(1 << 16), RecordBatch.MAGIC_VALUE_V2,
@@ -210,7 +210,7 @@ public final class Segments {
         batch(RecordBatch.MAGIC_VALUE_V2, CompressionType.LZ4, TimestampType.CREATE_TIME, 5, NONE, -1, false, true);
     }
 
-    /** Control records of KRaft's log, between others. */
+    /** KRaft control records, then a batch of data records. */
     private void quorum() {
         LeaderChangeMessage leader = new LeaderChangeMessage().setLeaderId(1);
         leader.voters().add(new LeaderChangeMessage.Voter().setVoterId(1));
@@ -265,7 +265,7 @@ public final class Segments {
         return random.nextInt(5) == 0 ? null : bytes(random.nextInt(most + 1));
     }
 
-    /** Bytes of which some repeat, so that there is something to compress. */
+    /** Bytes with repetitions, so that they can be compressed. */
     private byte[] bytes(int count) {
         byte[] bytes = new byte[count];
         for (int i = 0; i < count; i++) {
