@@ -232,9 +232,9 @@ def _varint(data: bytes, pos: int, maximum: int = 5) -> tuple[int, int]:
             break
         shift += 7
     else:
-        raise ValueError(f"a varint has more than {maximum} bytes")
+        raise ValueError
     if maximum == 5:
         if value > 0xFFFFFFFF:
-            raise ValueError("a varint does not fit into 32 bits")
+            raise ValueError
         return value, end
     return value & 0xFFFFFFFFFFFFFFFF, end
