@@ -168,8 +168,7 @@ def _read_gzip(data: memoryview, limit: int) -> bytes:
 def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
     """Decompress the first gzip member and return it with the remaining data.
 
-    The first input chunk has ``piece`` bytes, and each further chunk twice as many: zlib copies the rest of the chunk in
-    which the member ends.
+    Input chunks start at ``piece`` bytes and double, because zlib copies the rest of the chunk in which the member ends.
     """
     member = zlib.decompressobj(31)
     parts = []

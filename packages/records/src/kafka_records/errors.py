@@ -59,10 +59,7 @@ class CorruptSegmentError(RecordError):
 
 
 class CompressionError(RecordError):
-    """Compressed data that is damaged or exceeds the size limit.
-
-    Readers raise BatchDecodeError or CorruptSegmentError instead.
-    """
+    """Damaged or too large compressed data. Public functions raise BatchDecodeError or CorruptSegmentError instead."""
 
 
 class MissingCodecError(RecordError, ImportError):

@@ -24,10 +24,7 @@ def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
 
 
 class HeaderColumns:
-    """Header fields as arrays with one element per batch.
-
-    In formats 0 and 1, fields that do not exist are -1 or False, except ``last_offset_delta`` (0) and ``count``.
-    """
+    """Header fields, one array element per batch. Fields that formats 0 and 1 lack are -1 or False if not noted below."""
 
     def __init__(self, log: Log, start: Ints) -> None:
         self.start = start
@@ -39,7 +36,7 @@ class HeaderColumns:
         # Offset of the first record; formats 0 and 1: offset of the message, which is that of its last inner message.
         self.base_offset = fields["BASE_OFFSET"]
         self.leader_epoch = fields["LEADER_EPOCH"]
-        self.last_offset_delta = fields["LAST_OFFSET_DELTA"]
+        self.last_offset_delta = fields["LAST_OFFSET_DELTA"]  # 0 in formats 0 and 1
         # Milliseconds: timestamp of the first record, or the delete horizon. -1 in formats 0 and 1.
         self.base_timestamp = fields["BASE_TIMESTAMP"]
         # Milliseconds. Format 1: timestamp of the outermost message; format 0: -1.

@@ -74,10 +74,7 @@ def read_batches(sections: RecordSections, faults: Faults) -> RecordLists:
 def read_messages(
     run: BatchRun, facts: HeaderColumns, chosen: Ints, faults: Faults, *, check_crcs: bool, limit: int, most_bytes: int
 ) -> RecordLists:
-    """Decode outermost messages (formats 0 and 1); stop after the message that brings their size to ``most_bytes``.
-
-    Compressed messages count with their decompressed size.
-    """
+    """Decode outermost messages (formats 0 and 1) until their decompressed size reaches ``most_bytes``."""
     found = RecordLists()
     total = 0
     columns = (run.start, run.size, facts.magic, facts.codec, facts.timestamp_type, facts.max_timestamp)

@@ -137,10 +137,7 @@ class Scanner:
         return base + chain.stop
 
     def _swallows(self, pos: int, size: int) -> bool:
-        """Return whether batches found inside a corrupt batch form a chain that reaches or passes its end.
-
-        Then the length field of the corrupt batch is wrong, and these are batches of the log.
-        """
+        """Return whether batches inside a corrupt batch form a chain to its end or past it, so its length field is wrong."""
         log, at = self._window.log, pos - self._window.base
         stop = at + size
         search = Search(self._max, _LEAST)  # limited, since every batch may be bad

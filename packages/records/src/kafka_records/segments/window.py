@@ -40,10 +40,7 @@ class Window:
             position -= skipped
 
     def move(self, position: int, need: int) -> None:
-        """Make ``need`` bytes from ``position`` available, or all up to the end of the file.
-
-        The window moves to ``position`` only if it lacks some of these bytes.
-        """
+        """Move to ``position`` and load ``need`` or more bytes, or all to the end of the file, unless they are loaded."""
         first = position - self.base
         kept = self.log.size - first
         if kept >= need or self.at_end:
