@@ -39,7 +39,7 @@ def slow_crc32c(data: bytes) -> int:
 
 
 def test_crc32c_matches_published_examples() -> None:
-    """Sources: check value of the CRC catalogue, examples in RFC 3720."""
+    """Sources: check value of the CRC catalog, examples in RFC 3720."""
     for data, expected in (
         (b"123456789", 0xE3069283),
         (bytes(32), 0x8A9136AA),
