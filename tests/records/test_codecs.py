@@ -203,7 +203,7 @@ def test_directory_suffix_is_parsed_from_the_path(path: str, expected: str | Non
             "magic: producers, transactions, leader epochs and delete horizons require format 2",
         ),
         ({"magic": 1}, "headers: not supported by format 1"),
-        ({"timestamp_type": 1, "magic": 0}, "timestamp_type: 1 is not supported by format 0"),
+        ({"timestamp_type": 1, "magic": 0}, "timestamp_type: expected 0 or 1 (in format 0 only 0), got 1"),
         ({"log_append_time": 5}, "log_append_time: requires timestamp_type=1"),
         ({"max_records": 0}, "max_records: must be at least 1, not 0"),
         ({"producer_id": 1 << 63}, f"producer_id: expected int64, got {1 << 63}"),

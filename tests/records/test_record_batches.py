@@ -370,7 +370,7 @@ def random_records(seed: int) -> Iterator[Record]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_batches_read_the_same_with_segments(seed: int) -> None:
+def test_segments_read_and_write_random_batches_equally(seed: int) -> None:
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     from kafka_records.segments import read_segments, write_batches
 

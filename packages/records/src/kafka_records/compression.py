@@ -17,7 +17,7 @@ from .errors import CompressionError
 from .format import CODECS
 
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
-# Blocks follow: length (int32, big-endian) and raw snappy data.
+# Header of a framed stream. Blocks follow, each with its length (int32, big-endian) and raw snappy data.
 XERIAL_HEADER = XERIAL_MAGIC + b"\0\0\0\x01\0\0\0\x01"
 XERIAL_BLOCK = 32 * 1024
 LZ4_MAGIC = b"\x04\x22\x4d\x18"

@@ -63,7 +63,7 @@ def _by_steps(data: bytes | memoryview, value: int) -> int:
 
 
 def _by_columns(data: bytes) -> int:
-    """Return the CRC register after data of a multiple of ``_WIDTH`` bytes.
+    """Return the CRC register after ``data``, whose size is a multiple of ``_WIDTH``.
 
     The data is a table with rows of ``_WIDTH`` bytes. ``bytes.translate`` replaces a whole column at once.
     """

@@ -8,7 +8,7 @@ class RecordError(ValueError):
 
 
 class BatchDecodeError(RecordError):
-    """Damaged record batch, or bytes that are not a record batch.
+    """Damaged record batch, bytes that are not a record batch, or a batch that exceeds a limit.
 
     ``path`` names the batch or record (``batches[3].records[1]``). ``offset`` is the position of the batch in bytes, and
     ``magic`` is the format of the batch; both are -1 if unknown.

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._values import as_bytes
+from .._values import as_bytes, shown
 from ..crc import checksum
 from ..encode import Fields, Shared, codec_number
 from ..errors import BatchEncodeError
@@ -67,7 +67,9 @@ def write_batches(
     codec = codec_number(compression, magic)
     check_format(magic, (producer_id, producer_epoch, base_sequence, leader_epoch), is_transactional, delete_horizon)
     if timestamp_type not in (0, 1) or (timestamp_type == 1 and magic == 0):
-        raise BatchEncodeError(f"{timestamp_type} is not supported by format {magic}", path="timestamp_type")
+        raise BatchEncodeError(
+            f"expected 0 or 1 (in format 0 only 0), got {shown(timestamp_type)}", path="timestamp_type"
+        )
     if timestamp_type == 0 and log_append_time is not None:
         raise BatchEncodeError("requires timestamp_type=1", path="log_append_time")
     if max_records < 1:
