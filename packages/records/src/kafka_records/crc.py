@@ -1,4 +1,8 @@
-"""CRC-32C, the checksum of record batches (KIP-98; RFC 3720, appendix B.4)."""
+"""Checksums of batches: verification, and CRC-32C (RFC 3720, appendix B.4).
+
+Format 2 has a CRC-32C of all bytes from the attributes to the end (KIP-98); formats 0 and 1 have a CRC-32 of all bytes
+from the magic to the end. See ``format.SUMMED_FROM``.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,16 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from struct import Struct
+from zlib import crc32
+
+from .errors import ChecksumError
+from .format import OVERHEAD, SUMMED_FROM
+from .header import Header, batch_error
 
 Checksum = Callable[[bytes | memoryview], int]
+
+# Size in bytes below which a copy is cheaper than a memoryview.
+FEW = 4096
 
 _POLYNOMIAL = 0x82F63B78  # reflected
 
@@ -16,6 +28,22 @@ _WIDTH = 32
 # Minimum size in bytes for `_by_columns`.
 _FEW = 1024
 _steps = Struct("<I4B").iter_unpack
+
+
+def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
+    """Raise ChecksumError if the checksum of batch ``number`` does not match its bytes."""
+    magic, stored = header[3], header[4]
+    start = position + SUMMED_FROM[magic]
+    end = position + OVERHEAD + header[1]
+    summed = data[start:end] if end - start < FEW else memoryview(data)[start:end]
+    actual = checksum()(summed) if magic == 2 else crc32(summed)
+    if actual != stored:
+        error = batch_error(sum_text(stored, actual, end - position), number, position, magic)
+        raise ChecksumError(error.reason, error.path, error.offset, error.magic)
+
+
+def sum_text(stored: int, actual: int, size: int) -> str:
+    return f"checksum mismatch: stored {stored:#010x}, computed {actual:#010x} over {size} bytes"
 
 
 @cache

@@ -92,7 +92,3 @@ ENTRY = Struct(">qiIbb")
 CONTROL_KEY = Struct(">hh")
 # Value of COMMIT and ABORT: version and coordinator epoch.
 MARKER_VALUE = Struct(">hi")
-
-
-def sum_text(stored: int, actual: int, size: int) -> str:
-    return f"checksum mismatch: stored {stored:#010x}, computed {actual:#010x} over {size} bytes"

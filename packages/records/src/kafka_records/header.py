@@ -1,13 +1,11 @@
-"""Batch headers: reading, validation, checksums and base offsets."""
+"""Batch headers: reading, validation and base offsets."""
 
 from __future__ import annotations
 
 from struct import Struct
-from zlib import crc32
 
 from ._values import BytesLike, as_bytes, is_int, shown
-from .crc import checksum
-from .errors import BatchDecodeError, BatchEncodeError, ChecksumError
+from .errors import BatchDecodeError, BatchEncodeError
 from .format import (
     BATCH,
     CODECS,
@@ -20,9 +18,7 @@ from .format import (
     OVERHEAD,
     SMALLEST,
     SMALLEST_RECORD,
-    SUMMED_FROM,
     TIMESTAMP_AT,
-    sum_text,
 )
 
 # Fields of `format.BATCH`. In formats 0 and 1, fields that do not exist are -1, except the last offset delta (0); the
@@ -35,8 +31,6 @@ _batch = BATCH.unpack_from
 _entry = ENTRY.unpack_from
 _timestamp = Struct(">q").unpack_from
 _CODECS = len(CODECS)
-# Size in bytes below which a copy is cheaper than a memoryview.
-FEW = 4096
 
 
 def read_header(data: bytes, position: int, number: int) -> Header:
@@ -75,18 +69,6 @@ def raw_header(data: BytesLike, position: int) -> Header:
     timestamp: int = _timestamp(data, position + TIMESTAMP_AT)[0] if is_timed else -1
     count = -1 if attributes & COMPRESSION else 1
     return offset, length, -1, magic, crc, attributes, 0, timestamp, timestamp, -1, -1, -1, count
-
-
-def verify_sum(data: bytes, position: int, number: int, header: Header) -> None:
-    """Raise ChecksumError if the checksum of batch ``number`` does not match its bytes."""
-    magic, stored = header[3], header[4]
-    start = position + SUMMED_FROM[magic]
-    end = position + OVERHEAD + header[1]
-    summed = data[start:end] if end - start < FEW else memoryview(data)[start:end]
-    actual = checksum()(summed) if magic == 2 else crc32(summed)
-    if actual != stored:
-        error = batch_error(sum_text(stored, actual, end - position), number, position, magic)
-        raise ChecksumError(error.reason, error.path, error.offset, error.magic)
 
 
 def batch_error(reason: str, number: int, position: int, magic: int = -1, record: int = -1) -> BatchDecodeError:

@@ -8,7 +8,7 @@ from struct import Struct
 
 from ._values import BytesLike, as_bytes, shown
 from .contents import Limits, read_contents, read_decompressed
-from .crc import checksum
+from .crc import FEW, checksum, verify_sum
 from .errors import BatchDecodeError, MalformedRecord
 from .format import (
     BATCH_PLAIN,
@@ -31,7 +31,7 @@ from .format import (
     TRANSACTIONAL,
     CompressionName,
 )
-from .header import FEW, Header, batch_error, read_header, verify_sum
+from .header import Header, batch_error, read_header
 from .records import ControlRecord, Record, read_records
 
 _chained = chain.from_iterable

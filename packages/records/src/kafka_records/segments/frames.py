@@ -7,9 +7,20 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from .. import format
+from .. import crc
 from ..crc import checksum
-from ..format import CODECS, COMPRESSION, FAULTS, FINE, MAX_BATCH_BYTES, OVERHEAD, SMALLEST
+from ..format import (
+    CODECS,
+    COMPRESSION,
+    CRC_AT,
+    FAULTS,
+    FINE,
+    MAGIC_AT,
+    MAX_BATCH_BYTES,
+    OVERHEAD,
+    SMALLEST,
+    SUMMED_FROM,
+)
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -63,18 +74,19 @@ def padded(data: bytes | bytearray | memoryview | Bytes) -> Log:
 
 
 def stored_sums(log: Log, start: Ints, magic: Ints) -> Ints:
-    return log.at(np.where(magic == 2, start + 17, start + 12), ">u4")
+    return log.at(start + np.where(magic == 2, CRC_AT[2], CRC_AT[0]), ">u4")
 
 
 def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
     view, crc32c = log.bytes.data, checksum()
     batches = zip(start.tolist(), (start + size).tolist(), magic.tolist(), strict=True)
-    sums = (crc32c(view[low + 21 : end]) if kind == 2 else crc32(view[low + 16 : end]) for low, end, kind in batches)
+    new, old = SUMMED_FROM[2], SUMMED_FROM[0]
+    sums = (crc32c(view[low + new : end]) if kind == 2 else crc32(view[low + old : end]) for low, end, kind in batches)
     return np.fromiter(sums, np.int64, len(start))
 
 
 def intact(log: Log, start: Ints, size: Ints) -> Bools:
-    magic = log.at(start + 16, "i1")
+    magic = log.at(start + MAGIC_AT, "i1")
     result: Bools = stored_sums(log, start, magic) == actual_sums(log, start, size, magic)
     return result
 
@@ -84,7 +96,7 @@ def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
 
     ``strict`` also rejects values that no Kafka release writes; the numbers of these errors have no meaning.
     """
-    magic = log.at(start + 16, "i1")
+    magic = log.at(start + MAGIC_AT, "i1")
     new = magic == 2
     attributes = np.where(new, log.at(start + 21, ">i2"), log.at(start + 17, "i1"))
     count = np.where(new, log.at(start + 57, ">i4"), 1)
@@ -141,9 +153,9 @@ def fault_text(log: Log, start: int, size: int, fault: int) -> str:
 
 def sum_text(log: Log, at: int, size: int) -> str:
     start, sizes = np.array([at]), np.array([size])
-    magic = log.at(start + 16, "i1")
+    magic = log.at(start + MAGIC_AT, "i1")
     stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
-    return format.sum_text(int(stored), int(actual), size)
+    return crc.sum_text(int(stored), int(actual), size)
 
 
 def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
