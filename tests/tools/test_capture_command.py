@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from kafka_messages import ApiVersionsRequest, ApiVersionsResponse
+from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_messages_tools.capture import open_capture
 from kafka_messages_tools.command import main
@@ -16,7 +18,7 @@ from kafka_messages_tools.wireshark import dissector
 from tests.support import pages
 from tests.support.captures import captured
 from tests.support.kafka_protocol import FETCH_VERSIONS
-from tests.support.packets import Talk, pcap
+from tests.support.packets import RAW, Talk, pcap
 from tests.support.vectors import RELEASE
 
 LIBRDKAFKA = str(captured("librdkafka.pcap"))
@@ -114,6 +116,31 @@ def test_strict_exits_with_1_for_truncated_file(tmp_path: Path, capsys: pytest.C
     assert main(["capture", str(cut)]) == 0
     assert main(["capture", str(cut), "--strict"]) == 1
     assert "\nthe file ends inside packet 187: " in capsys.readouterr().err
+
+
+TLS = bytes.fromhex("1603010200010001fc0303") + bytes(99)
+
+
+@pytest.mark.parametrize(
+    ("version", "other", "link", "status"),
+    [
+        (3, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", RAW, 0),
+        (9, b"", RAW, 1),
+        (3, TLS, RAW, 1),
+        (3, b"", 147, 1),
+    ],
+    ids=["HTTP beside Kafka", "unknown version", "TLS", "unknown link type"],
+)
+def test_strict_exits_with_1_for_unreadable_data(
+    version: int, other: bytes, link: int, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = encode_request(ApiVersionsRequest(client_software_name="a", client_software_version="b"), 3, 1, "me")
+    kafka = Talk().open().say(request[:6] + version.to_bytes(2, "big") + request[8:])
+    kafka.say(encode_response(ApiVersionsResponse(), 3, 1), from_client=False).close()
+    file = tmp_path / "traffic.pcap"
+    file.write_bytes(pcap([*Talk(client=40001, server=80).open().say(other).close().packets(), *kafka.packets()], link))
+    assert main(["capture", str(file), "--strict"]) == status
+    assert ("; 2 messages not decoded" in capsys.readouterr().err) == (version == 9)
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,13 @@ from .clients import Client, api_name
 from .display import clean
 from .report import Report
 
-_PARTIAL = ("missing", "not understood", "without", "lost", "cut", "given up", "too large", "TLS")
+# Parts of the names of counters that count missing or unreadable data.
+_PARTIAL = ("missing", "truncated", "invalid", "beyond", "not supported", "not understood", "not decoded", "too large")
+_PARTIAL += ("too many", "without request", "without response", "TLS")
 
 
 def is_partial(report: Report) -> bool:
-    """Check whether data of a capture is missing or unreadable."""
+    """Check a report for missing data, unreadable data, or connections encrypted by TLS."""
     return bool(report.remarks) or any(word in what for what in report.counts for word in _PARTIAL)
 
 

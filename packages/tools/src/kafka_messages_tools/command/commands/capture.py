@@ -42,12 +42,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--port", metavar="PORT", action="append", default=[], help=about)
     about = "records as base64 or only their size"
     parser.add_argument("--records", metavar="HOW", default="data", help=about, **one_of(("data", "size")))
-    about = "exit with 1 if part of the capture could not be read"
+    about = "exit with 1 if data is missing, unreadable or encrypted"
     parser.add_argument("--strict", action="store_true", help=about)
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print exchanges or clients; return 1 with ``--strict`` if data is missing or unreadable."""
+    """Print exchanges or clients. With ``--strict``, return 1 if data is missing or a message is not decoded."""
     choice = _choice(given, package)
     name = given.file
     if name == "-" and sys.stdin is None:
@@ -56,7 +56,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     size = 0 if name == "-" else os.stat(name).st_size
     with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
         opened = _opened(file, ports, package)
-        found = filter(choice.fits, opened)
+        found = filter(choice.fits, _counted(opened) if given.strict else opened)
         if given.clients:
             _clients(found, out, package)
         elif given.explain is not None:
@@ -74,6 +74,15 @@ def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) 
         return capture.Capture(file, ports, package.name)
     except capture.CaptureError as error:
         raise InputError(str(error)) from None
+
+
+def _counted(opened: capture.Capture) -> Iterator[capture.Exchange]:
+    """Yield the exchanges, and count their undecodable messages in the report."""
+    for exchange in opened:
+        for side in ("request", "response"):
+            if getattr(exchange, f"{side}_frame") is not None and getattr(exchange, f"{side}_problem"):
+                opened.report.count("messages not decoded")
+        yield exchange
 
 
 def _choice(given: Namespace, package: Package) -> capture.Choice:
