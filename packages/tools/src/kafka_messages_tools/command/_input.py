@@ -245,7 +245,7 @@ _FROM_HEX = ("bytes.fromhex", "bytearray.fromhex")
 
 def read_literal(text: str) -> bytes:
     """Parse a literal: strings with escapes, numbers (-128 to 255), or a call of ``bytes.fromhex``."""
-    text = text.strip().rstrip(";").strip()
+    source, text = text, text.strip().rstrip(";").strip()
     is_hex = text.startswith(_FROM_HEX)
     for name in (*_FROM_HEX, "bytearray", "bytes"):
         text = text.removeprefix(name)
@@ -253,7 +253,8 @@ def read_literal(text: str) -> bytes:
     while inner[:1] + inner[-1:] in ("()", "[]", "{}"):
         inner = inner[1:-1].strip()
     if inner[:1] in "\"'" or inner[:2] in ("b'", 'b"') or "\\x" in inner:
-        found = _strings(inner)
+        start = source.index(inner)
+        found = _strings(source[: start + len(inner)], start)
         return read_hex(found.decode("latin-1")) if is_hex else found
     if is_hex:
         raise UsageError("bytes.fromhex requires a string of hex digits")
@@ -273,9 +274,10 @@ def read_literal(text: str) -> bytes:
 _ESCAPES = {"n": 10, "r": 13, "t": 9, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34}
 
 
-def _strings(text: str) -> bytes:
+def _strings(text: str, at: int) -> bytes:
+    """Parse the strings from an offset on; errors count characters from the start of ``text``."""
     out = bytearray()
-    quote, at = ("", 0) if text[:1] not in "\"'b" else (" ", 0)
+    quote = "" if text[at : at + 1] not in "\"'b" else " "
     while at < len(text):
         char = text[at]
         if quote == " ":
