@@ -12,6 +12,7 @@ from struct import Struct
 from struct import error as StructError
 from typing import BinaryIO, Literal, NamedTuple, cast
 
+from .._text import counted
 from .report import CaptureError, Report
 
 # Maximum size of a packet or block in bytes.
@@ -220,7 +221,8 @@ class _Section:
 
     def _interface(self, number: int) -> _Interface:
         if number >= len(self._interfaces):
-            raise IndexError(f"packet of interface {number}, but only {len(self._interfaces)} interfaces are described")
+            described = counted(len(self._interfaces), "described interface")
+            raise IndexError(f"packet refers to interface {number}, but the section has only {described}")
         return self._interfaces[number]
 
     @property
