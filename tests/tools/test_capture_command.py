@@ -81,7 +81,7 @@ def test_clients_as_text_list_incompatible_releases(capsys: pytest.CaptureFixtur
         "    Fetch: v3 (1)",
         f"    LACKING Fetch v3: this release supports {FETCH_VERSIONS}",
         "    would fail on Kafka 4.0.0 and later: Fetch v3",
-        "    Kafka 2.2.0 to 3.9.2 have all of this",
+        "    Kafka 2.2.0 to 3.9.2 support all these versions",
     ]
 
 
@@ -100,7 +100,7 @@ def test_client_incompatible_with_a_single_release_is_listed(capsys: pytest.Capt
                 "    Fetch: v11 (1)",
                 "    JoinGroup: v1 (1)",
                 "    would fail on Kafka 4.0.0: JoinGroup v1",
-                f"    Kafka 2.3.0 to {RELEASE} have all of this, but not 4.0.0; earlier ones lack Fetch v11",
+                f"    Kafka 2.3.0 to {RELEASE} support all these versions, except 4.0.0; older releases lack Fetch v11",
             ]
         else:
             found = json.loads(out)

@@ -77,7 +77,9 @@ def test_damaged_packet_or_block_is_reported() -> None:
         ["block 4 has an invalid length of 13 bytes; the rest of the file is ignored"],
     )
     found, report = read(pcapng([ONE]) + block(6, bytes(20)) + block(6, struct.pack("<IIIII", 9, 0, 0, 0, 0)))
-    remark = "block 5 is damaged and ignored: packet refers to interface 9, but the section has only 1 described interface"
+    remark = (
+        "block 5 is damaged and ignored: packet refers to interface 9, but the section has only 1 described interface"
+    )
     assert (len(found), report.remarks) == (2, [remark])
 
 

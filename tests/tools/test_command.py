@@ -174,9 +174,9 @@ def test_error_names_message_number_or_line(run_command: RunCommand, tmp_path: P
             "unknown message 'Metadata'; expected MetadataRequest or MetadataRe",
         ),
         (["explain", "MetadataReqest", "1"], "unknown message 'MetadataReqest'; did you mean MetadataRequest?"),
-        (["explain", "MetadataRequest"], "VERSION is missing: MetadataRequest has 0-13"),
-        (["explain", "MetadataRequest", "14", "00"], "MetadataRequest has no version 14, only 0-13"),
-        (["explain", "MetadataRequest", "x", "00"], "'x' is not a version; MetadataRequest has 0-13"),
+        (["explain", "MetadataRequest"], "VERSION is missing: MetadataRequest has versions 0 to 13"),
+        (["explain", "MetadataRequest", "14", "00"], "MetadataRequest has no version 14, only versions 0 to 13"),
+        (["explain", "MetadataRequest", "x", "00"], "'x' is not a version; MetadataRequest has versions 0 to 13"),
         (
             ["explain", "MetadataRequest", "1", "no/such"],
             "file not found: 'no/such'; for base64 use --in base64",

@@ -38,7 +38,7 @@ def test_negative_error_code_is_accepted(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("show", "MetadataRequest", "{0}"), "MetadataRequest has no version {0}, only 0-13"),
+        (("show", "MetadataRequest", "{0}"), "MetadataRequest has no version {0}, only versions 0 to 13"),
         (("list", "--width", "{0}"), "argument --width: expected at most 18 digits, got 5000\nusage: "),
     ],
 )

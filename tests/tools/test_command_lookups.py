@@ -32,7 +32,7 @@ OF_API = "unknown message '18'; expected ApiVersionsRequest or ApiVersionsRespon
             ("decode", "metadata", "3", "00"),
             "unknown message 'metadata'; expected MetadataRequest or MetadataResponse",
         ),
-        (("show", "MetadataRequest", "99"), "MetadataRequest has no version 99, only 0-13"),
+        (("show", "MetadataRequest", "99"), "MetadataRequest has no version 99, only versions 0 to 13"),
         (
             ("show", "MetadataRequest", "--field", "topic.name"),
             "MetadataRequest has no field 'topic.name'; did you mean topics.name?",

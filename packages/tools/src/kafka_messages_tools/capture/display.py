@@ -9,7 +9,6 @@ from .._text import wrapped
 from .errors import errors_in
 from .framing import Frame
 from .matching import Exchange
-from .reassembly import Connection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -224,8 +223,3 @@ def result_of(exchange: Exchange) -> str:
         )
         problems += names or ["ok"]
     return clean("; ".join(problems))
-
-
-def connection_text(connection: Connection) -> str:
-    start = "" if connection.is_whole else ", start not captured"
-    return f"connection {connection.number}: {connection.client} to {connection.server}{start}"

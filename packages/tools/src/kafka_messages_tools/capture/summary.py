@@ -62,11 +62,11 @@ def client_lines(clients: Iterable[Client]) -> Iterator[str]:
 def _releases(client: Client) -> str:
     found = client.releases
     if not found:
-        return "no release of Kafka has all of this"
+        return "no Kafka release supports all these versions"
     missing = sorted({release for _, _, releases in client.gaps for release in releases})
-    words = f"Kafka {found[0]} has" if len(found) == 1 else f"Kafka {found[0]} to {found[-1]} have"
-    words += " all of this" + (f", but not {', '.join(missing)}" if missing else "")
+    words = f"Kafka {found[0]} supports" if len(found) == 1 else f"Kafka {found[0]} to {found[-1]} support"
+    words += " all these versions" + (f", except {', '.join(missing)}" if missing else "")
     newest = [
         f"{api_name(client.package, key)} v{version}" for key, version, release in client.needing if release == found[0]
     ]
-    return f"{words}; earlier ones lack {', '.join(newest)}" if newest else words
+    return f"{words}; older releases lack {', '.join(newest)}" if newest else words

@@ -71,7 +71,7 @@ def version_of(found: MessageInfo, word: str) -> int:
         return valid.highest
     number = word.removeprefix("v")
     if not (number.isascii() and number.isdigit()):
-        raise UsageError(f"{word!r} is not a version; {found.name} has {valid.notation}")
+        raise UsageError(f"{word!r} is not a version; {found.name} has {valid}")
     if len(number) > MOST_DIGITS or int(number) not in valid:
-        raise NotFoundError(f"{found.name} has no version {number}, only {valid.notation}")
+        raise NotFoundError(f"{found.name} has no version {number}, only {valid}")
     return int(number)

@@ -75,7 +75,7 @@ class Subject:
         if words and (not says_itself or len(words) > 1 or is_version(words[0])):
             self.version = version_of(found, words.pop(0))
         elif not says_itself:
-            raise UsageError(f"VERSION is missing: {found.name} has {found.valid_versions.notation}")
+            raise UsageError(f"VERSION is missing: {found.name} has {found.valid_versions}")
 
     def _answer(self, data: bytes) -> None:
         protocol = self.package.module("protocol")
