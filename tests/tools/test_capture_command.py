@@ -71,7 +71,7 @@ def test_clients_are_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None
     assert (found["releases"][0], found["releases"][-1]) == ("2.2.0", "3.9.2")
 
 
-def test_clients_as_text_list_incompatible_releases(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_output_lists_releases_incompatible_with_clients(capsys: pytest.CaptureFixture[str]) -> None:
     request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
     stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
     with pytest.MonkeyPatch.context() as patch:
@@ -154,7 +154,7 @@ def test_strict_exits_with_1_for_unreadable_data(
         (["none.pcap"], 2, "none.pcap: No such file or directory"),
         ([LIBRDKAFKA, "--api", "Nothing"], 2, "unknown API 'Nothing'"),
         ([LIBRDKAFKA, "--error", "NOTHING"], 2, "unknown error 'NOTHING'"),
-        ([LIBRDKAFKA, "--port", "0"], 2, "--port 0 is not between 1 and 65535"),
+        ([LIBRDKAFKA, "--port", "0"], 2, "--port 0 is not a number from 1 to 65535"),
         ([LIBRDKAFKA, "--explain", "99"], 2, "exchange 99 not found in the capture, or excluded by other options"),
     ],
 )

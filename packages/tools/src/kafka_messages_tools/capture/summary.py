@@ -35,7 +35,7 @@ def _words(what: str, count: int) -> str:
 
 
 def client_lines(clients: Iterable[Client]) -> Iterator[str]:
-    """Yield clients with the versions they use, and releases that lack them."""
+    """Yield the lines for each client: its API versions, and the Kafka releases that lack some of these versions."""
     for client in clients:
         name = "(no client id)" if client.client_id is None else clean(client.client_id)
         software = " ".join(filter(None, (client.software_name, client.software_version))) or "unknown software"
