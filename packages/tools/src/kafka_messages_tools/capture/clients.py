@@ -12,10 +12,6 @@ from .errors import errors_in
 from .matching import Exchange
 from .reassembly import Connection
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 # Maximum number of clients listed separately; further clients share one entry.
 MOST_CLIENTS = 10_000
 BEYOND = "(more clients)"
