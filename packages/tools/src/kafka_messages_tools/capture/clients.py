@@ -29,7 +29,7 @@ class Client:
     versions: Counter[tuple[int, int]] = field(default_factory=Counter)
     """Number of requests by API key and version."""
     errors: int = 0
-    """Number of responses with an error code."""
+    """Number of responses with an error code other than 0."""
 
     @property
     def lacking(self) -> list[tuple[int, int, str]]:

@@ -50,7 +50,7 @@ class Frame(NamedTuple):
     """Bytes of the frame up to the first gap, at most ``most_kept``."""
     first_packet: int
     packet: int
-    """Number of the packet that completed the frame."""
+    """Number of the packet that completed the frame; for incomplete frames, of the first packet."""
     time_ns: int | None
 
     @property

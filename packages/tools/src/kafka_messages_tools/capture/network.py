@@ -116,7 +116,7 @@ def _cooked_2(data: bytes) -> int:
 
 
 _LINKS = {
-    0: lambda data: 4,  # NULL: an address family in the byte order and with the value of the capturing system
+    0: lambda data: 4,  # NULL: 4 bytes of address family, which depend on the capturing system
     1: _ethernet,
     12: lambda data: 0,  # RAW on some systems
     14: lambda data: 0,

@@ -23,7 +23,7 @@ _MOST_VERSIONS = 128
 class Candidate(NamedTuple):
     message: str
     versions: str
-    # Empty, or what precedes the message: `a header`, `a length and a header`, `its type`.
+    # Prefix of the message, such as `a length and a header`, or empty.
     before: str
     score: float
     reasons: tuple[str, ...]

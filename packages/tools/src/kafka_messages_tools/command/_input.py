@@ -28,7 +28,7 @@ _CERTAIN = 16
 def read_bytes(word: str | None, form: str | None) -> bytes:
     """Read the bytes of an argument: a file, ``-`` or None for standard input, or the bytes as text.
 
-    Raises UsageError with the position of invalid input.
+    Raises UsageError for a missing file or invalid bytes.
     """
     form = form or "auto"
     if word is None or word == "-":

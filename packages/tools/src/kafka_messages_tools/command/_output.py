@@ -25,7 +25,7 @@ STYLES = {
     "title": "1;4",
 }
 
-# C1 control characters, which some terminals execute and JSON does not escape.
+# DEL and C1 control characters, which some terminals execute and JSON does not escape.
 _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 

@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print exchanges or clients. With ``--strict``, return 1 if data is missing or a message is not decoded."""
+    """Print exchanges or clients. With ``--strict``, return 1 if data is missing, unreadable or encrypted."""
     choice = _choice(given, package)
     name = given.file
     if name == "-" and sys.stdin is None:

@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
     parser.add_argument("message", help="name of a message")
     parser.add_argument("version", help="version of the message, or latest")
-    about = "JSON, a file, or - for standard input; also one value per line"
+    about = "JSON, a file, or - for standard input; may contain one JSON value per line"
     parser.add_argument("json_text", nargs="?", metavar="json-text", help=about)
     about = f"form of the bytes: {', '.join(FORMS)}"
     parser.add_argument("--out", metavar="FORM", default="hex", help=about, **one_of(FORMS))

@@ -43,7 +43,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     left = FIELDS if most is None else most or _ALL
     for address, data in subject.pieces():
         if left <= 0:
-            note(f"the messages from byte {address} on are not shown; raise --limit, or use 0 to show all")
+            note(f"the messages from byte {address} on are not shown; raise --limit, or use --limit 0 to show all")
             return 1
         found = _explained(subject, data, given.records, left)
         left -= sum(1 for _ in found.leaves())

@@ -26,7 +26,7 @@ MORE = "Keys and values are shown as strings if they are UTF-8, else as base64. 
 def add_arguments(parser: ArgumentParser) -> None:
     about = "segments (.log) and snapshots (.checkpoint), - for standard input"
     parser.add_argument("file", nargs="+", help=about)
-    about = "topic of the records; by default taken from the folder name"
+    about = "topic of the records; by default taken from the directory name"
     parser.add_argument("--topic", metavar="TOPIC", help=about)
 
 

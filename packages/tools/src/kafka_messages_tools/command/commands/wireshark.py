@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--name", metavar="NAME", help=about)
     about = "TCP ports of brokers; other connections are detected by content"
     parser.add_argument("--ports", metavar="PORTS", default=PORTS, help=about)
-    about = "print the display filter for responses with an error instead"
+    about = "print only the display filter for responses with an error"
     parser.add_argument("--error-filter", action="store_true", help=about)
 
 
