@@ -10,8 +10,10 @@ from .display import clean
 from .report import Report
 
 # Parts of the names of counters that count missing or unreadable data.
-_PARTIAL = ("missing", "truncated", "invalid", "beyond", "not supported", "not understood", "not decoded", "too large")
-_PARTIAL += ("too many", "without request", "without response", "TLS")
+_PARTIAL = (
+    *("missing", "truncated", "invalid", "beyond", "not supported", "not understood", "not decoded"),
+    *("too large", "too many", "without request", "without response", "TLS"),
+)
 
 
 def is_partial(report: Report) -> bool:
