@@ -94,6 +94,9 @@ def test_completion_uses_the_name_of_the_command(tmp_path: Path) -> None:
         assert "InvoiceRequest" in done.stdout
         assert "kafka-messages" not in done.stdout
         assert "MESSAGE_NAMES" not in done.stdout
+    done = started(package, "-m", "acme_invoices", "completion", "bash")
+    what = "completion does not work with python -m; run the package's own command (program in package.toml)"
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, f"python -m acme_invoices: {what}")
 
 
 def test_package_without_components_has_basic_subcommands(tmp_path: Path) -> None:

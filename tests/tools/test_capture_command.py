@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from kafka_messages import ApiVersionsRequest, ApiVersionsResponse
+from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_messages_tools.capture import open_capture
 from kafka_messages_tools.command import main
@@ -16,7 +18,7 @@ from kafka_messages_tools.wireshark import dissector
 from tests.support import pages
 from tests.support.captures import captured
 from tests.support.kafka_protocol import FETCH_VERSIONS
-from tests.support.packets import Talk, pcap
+from tests.support.packets import RAW, Talk, pcap
 from tests.support.vectors import RELEASE
 
 LIBRDKAFKA = str(captured("librdkafka.pcap"))
@@ -69,7 +71,7 @@ def test_clients_are_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None
     assert (found["releases"][0], found["releases"][-1]) == ("2.2.0", "3.9.2")
 
 
-def test_clients_as_text_list_incompatible_releases(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_output_lists_releases_incompatible_with_clients(capsys: pytest.CaptureFixture[str]) -> None:
     request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
     stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
     with pytest.MonkeyPatch.context() as patch:
@@ -79,7 +81,7 @@ def test_clients_as_text_list_incompatible_releases(capsys: pytest.CaptureFixtur
         "    Fetch: v3 (1)",
         f"    LACKING Fetch v3: this release supports {FETCH_VERSIONS}",
         "    would fail on Kafka 4.0.0 and later: Fetch v3",
-        "    Kafka 2.2.0 to 3.9.2 have all of this",
+        "    Kafka 2.2.0 to 3.9.2 support all these versions",
     ]
 
 
@@ -98,7 +100,7 @@ def test_client_incompatible_with_a_single_release_is_listed(capsys: pytest.Capt
                 "    Fetch: v11 (1)",
                 "    JoinGroup: v1 (1)",
                 "    would fail on Kafka 4.0.0: JoinGroup v1",
-                f"    Kafka 2.3.0 to {RELEASE} have all of this, but not 4.0.0; earlier ones lack Fetch v11",
+                f"    Kafka 2.3.0 to {RELEASE} support all these versions, except 4.0.0; older releases lack Fetch v11",
             ]
         else:
             found = json.loads(out)
@@ -116,6 +118,31 @@ def test_strict_exits_with_1_for_truncated_file(tmp_path: Path, capsys: pytest.C
     assert "\nthe file ends inside packet 187: " in capsys.readouterr().err
 
 
+TLS = bytes.fromhex("1603010200010001fc0303") + bytes(99)
+
+
+@pytest.mark.parametrize(
+    ("version", "other", "link", "status"),
+    [
+        (3, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", RAW, 0),
+        (9, b"", RAW, 1),
+        (3, TLS, RAW, 1),
+        (3, b"", 147, 1),
+    ],
+    ids=["HTTP beside Kafka", "unknown version", "TLS", "unknown link type"],
+)
+def test_strict_exits_with_1_for_unreadable_data(
+    version: int, other: bytes, link: int, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = encode_request(ApiVersionsRequest(client_software_name="a", client_software_version="b"), 3, 1, "me")
+    kafka = Talk().open().say(request[:6] + version.to_bytes(2, "big") + request[8:])
+    kafka.say(encode_response(ApiVersionsResponse(), 3, 1), from_client=False).close()
+    file = tmp_path / "traffic.pcap"
+    file.write_bytes(pcap([*Talk(client=40001, server=80).open().say(other).close().packets(), *kafka.packets()], link))
+    assert main(["capture", str(file), "--strict"]) == status
+    assert ("; 2 messages not decoded" in capsys.readouterr().err) == (version == 9)
+
+
 @pytest.mark.parametrize(
     ("words", "status", "text"),
     [
@@ -127,7 +154,7 @@ def test_strict_exits_with_1_for_truncated_file(tmp_path: Path, capsys: pytest.C
         (["none.pcap"], 2, "none.pcap: No such file or directory"),
         ([LIBRDKAFKA, "--api", "Nothing"], 2, "unknown API 'Nothing'"),
         ([LIBRDKAFKA, "--error", "NOTHING"], 2, "unknown error 'NOTHING'"),
-        ([LIBRDKAFKA, "--port", "0"], 2, "--port 0 is not between 1 and 65535"),
+        ([LIBRDKAFKA, "--port", "0"], 2, "--port 0 is not a number from 1 to 65535"),
         ([LIBRDKAFKA, "--explain", "99"], 2, "exchange 99 not found in the capture, or excluded by other options"),
     ],
 )

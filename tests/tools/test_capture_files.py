@@ -77,8 +77,15 @@ def test_damaged_packet_or_block_is_reported() -> None:
         ["block 4 has an invalid length of 13 bytes; the rest of the file is ignored"],
     )
     found, report = read(pcapng([ONE]) + block(6, bytes(20)) + block(6, struct.pack("<IIIII", 9, 0, 0, 0, 0)))
-    remark = "block 5 is damaged and ignored: packet of interface 9, but only 1 interfaces are described"
+    remark = (
+        "block 5 is damaged and ignored: packet refers to interface 9, but the section has only 1 described interface"
+    )
     assert (len(found), report.remarks) == (2, [remark])
+    _, report = read(pcapng([ONE]) + block(6, struct.pack("<IIIII", 0, 0, 0, 9, 9)) + block(0x0A0D0D0A, bytes(16)))
+    assert report.remarks == [
+        "block 4 is damaged and ignored: expected a packet of 9 bytes, got 0",
+        "block 5, a section header, has no valid byte order; the rest of the file is ignored",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +108,7 @@ def test_unknown_file_format_raises_capture_error(data: bytes, text: str) -> Non
 def test_dropped_packets_in_statistics_are_reported() -> None:
     statistics = block(5, bytes(12) + packets.option(5, struct.pack("<Q", 17)) + packets.option(0, b""))
     _, report = read(pcapng([ONE]) + statistics)
-    assert report.remarks == ["the capture reports 17 lost packets"]
+    assert report.remarks == ["packets lost according to the capture: 17"]
 
 
 @pytest.mark.parametrize("tags", [(), (0x8100,), (0x88A8, 0x8100)])

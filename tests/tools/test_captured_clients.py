@@ -1,4 +1,4 @@
-"""Captures of real clients by tcpdump and tshark, against the broker's request log."""
+"""Traffic of real clients, captured by tcpdump and tshark, compared with the broker's request log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PASSWORD = "planted-secret-of-alice"
 
 
 @pytest.mark.parametrize("name", CAPTURES)
-def test_captured_exchanges_equal_the_broker_log(name: str) -> None:
+def test_captured_exchanges_equal_the_request_log_of_the_broker(name: str) -> None:
     log = logged()
     compared = Counter[str]()
     with open_capture(captured(name)) as capture:
@@ -85,7 +85,7 @@ def test_clients_are_distinguished_by_id_and_software() -> None:
     assert produced["Produce"] == {"10": 2}
 
 
-def test_exchange_repr_names_api_version_and_endpoints() -> None:
+def test_exchange_repr_contains_api_version_and_addresses() -> None:
     with open_capture(captured("kafka-python.pcap")) as capture:
         printed = {exchange.number: repr(exchange) for exchange in capture}
     assert printed[2] == "<Exchange 2: SaslHandshake v1, 127.0.0.1:58208 to 127.0.0.1:39157>"

@@ -1,4 +1,4 @@
-"""The command: output of each subcommand, exit status, and errors for bad usage and bad bytes."""
+"""The command: output of each subcommand, exit status, and errors for invalid arguments and invalid bytes."""
 
 from __future__ import annotations
 
@@ -112,10 +112,13 @@ def test_decode_and_encode_round_trip(run_command: RunCommand) -> None:
     assert run_command("encode", "ApiVersionsRequest", "3", text, *framed) == (0, f"{FRAME.hex()}\n", "")
 
 
-@pytest.mark.parametrize("form", ["hex", "base64", "c", "python"])
-def test_every_output_format_is_decoded(form: str, run_command: RunCommand) -> None:
+@pytest.mark.parametrize("form", ["hex", "base64", "raw", "c", "python"])
+def test_every_output_format_is_decoded(form: str, run_command: RunCommand, tmp_path: Path) -> None:
     value = '{"clientSoftwareName": "java", "clientSoftwareVersion": "4.4.0"}'
     _, text, _ = run_command("encode", "ApiVersionsRequest", "3", value, "--out", form)
+    if form == "raw":
+        (tmp_path / "message").write_text(text)
+        text = str(tmp_path / "message")
     form_of = ("--in", form) if form == "base64" else ()  # base64 could also be a file name
     assert json.loads(run_command("decode", "ApiVersionsRequest", "3", text, *form_of)[1]) == json.loads(value)
 
@@ -136,7 +139,7 @@ def test_decode_truncated_bytes_exits_with_1(run_command: RunCommand) -> None:
     assert err == f"kafka-messages: ApiVersionsRequest v3: client_software_version: {reason}\n"
 
 
-def test_error_names_message_number_or_line(run_command: RunCommand, tmp_path: Path) -> None:
+def test_decode_error_contains_message_number_or_line_number(run_command: RunCommand, tmp_path: Path) -> None:
     status, out, err = run_command("decode", "--frame", (FRAME * 2 + FRAME[:9]).hex())
     reason = "the frame has 25 bytes, but 5 follow"
     assert (status, len(rows(out)), err) == (1, 2, f"kafka-messages: message 3, at byte {2 * len(FRAME)}: {reason}\n")
@@ -167,16 +170,17 @@ def test_error_names_message_number_or_line(run_command: RunCommand, tmp_path: P
         (["list", "--json", "--text"], "--json and --text exclude each other"),
         (["list", "--width", "x"], "argument --width: expected a number, got 'x'"),
         (["diff"], "the following arguments are required: message, version, other"),
+        (["diff", "MetadataRequest", "1", "0000"], "expected another version, or two messages as files or hex"),
         (["show"], "MESSAGE is missing; without it use --field or --entity"),
-        (["explain"], "MESSAGE is missing; only requests with --frame or --header need none"),
+        (["explain"], "MESSAGE is missing; omit it only with --request, or for requests with --frame or --header"),
         (
             ["explain", "Metadata", "1", "00"],
             "unknown message 'Metadata'; expected MetadataRequest or MetadataRe",
         ),
         (["explain", "MetadataReqest", "1"], "unknown message 'MetadataReqest'; did you mean MetadataRequest?"),
-        (["explain", "MetadataRequest"], "VERSION is missing: MetadataRequest has 0-13"),
-        (["explain", "MetadataRequest", "14", "00"], "MetadataRequest has no version 14, only 0-13"),
-        (["explain", "MetadataRequest", "x", "00"], "'x' is not a version; MetadataRequest has 0-13"),
+        (["explain", "MetadataRequest"], "VERSION is missing: MetadataRequest has versions 0 to 13"),
+        (["explain", "MetadataRequest", "14", "00"], "MetadataRequest has no version 14, only versions 0 to 13"),
+        (["explain", "MetadataRequest", "x", "00"], "'x' is not a version; MetadataRequest has versions 0 to 13"),
         (
             ["explain", "MetadataRequest", "1", "no/such"],
             "file not found: 'no/such'; for base64 use --in base64",
@@ -231,12 +235,12 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     return stream.getvalue()
 
 
-def test_output_is_coloured_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_is_colored_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     line = ("explain", "ApiVersionsRequest", "3", BODY.hex())
-    coloured = on_terminal(monkeypatch, *line)
-    assert "\x1b[36m" in coloured
+    colored = on_terminal(monkeypatch, *line)
+    assert "\x1b[36m" in colored
     assert "\x1b" not in on_terminal(monkeypatch, *line, "--color", "never")
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in on_terminal(monkeypatch, *line)
@@ -271,7 +275,7 @@ def test_encode_writes_raw_bytes_to_a_pipe() -> None:
     assert process("encode", "ApiVersionsRequest", "3", "--out", "raw", input=value).stdout == BODY
 
 
-def test_broken_pipe_is_silent() -> None:
+def test_broken_pipe_prints_no_error() -> None:
     line = f"{sys.executable} -m kafka_messages_tools list"
     command = f"set -o pipefail; {line} | head -1"
     done = subprocess.run(

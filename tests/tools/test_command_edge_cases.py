@@ -1,4 +1,4 @@
-"""Unusual arguments, control characters in messages, and incomplete logs."""
+"""Unusual arguments, control characters in messages, and damaged logs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_negative_error_code_is_accepted(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("show", "MetadataRequest", "{0}"), "MetadataRequest has no version {0}, only 0-13"),
+        (("show", "MetadataRequest", "{0}"), "MetadataRequest has no version {0}, only versions 0 to 13"),
         (("list", "--width", "{0}"), "argument --width: expected at most 18 digits, got 5000\nusage: "),
     ],
 )
@@ -140,11 +140,11 @@ def test_second_frame_is_printed_with_its_address(capsys: pytest.CaptureFixture[
     ]
 
 
-def test_explain_stops_at_a_limit(run_command: RunCommand) -> None:
+def test_explain_limit_omits_later_messages(run_command: RunCommand) -> None:
     frames = 3 * FRAME
     status, out, err = run_command("explain", "--frame", frames.hex(), "--limit", "9", "--json")
     assert (status, rows(out)[-1]["end"]) == (1, len(FRAME))
-    what = f"the messages from byte {len(FRAME)} on are not shown; raise --limit, or use 0 to show all"
+    what = f"the messages from byte {len(FRAME)} on are not shown; raise --limit, or use --limit 0 to show all"
     assert err == f"note: {what}\n"
     status, out, err = run_command("explain", "--frame", frames.hex(), "--limit", "0", "--json")
     assert (status, rows(out)[-1]["end"], err) == (0, len(frames), "")

@@ -1,4 +1,4 @@
-"""Input formats on the command line: detection, and errors with positions."""
+"""Input formats on the command line: detection of the format, and error messages."""
 
 from __future__ import annotations
 
@@ -148,14 +148,17 @@ def test_ambiguous_input_is_decoded_as_hex_with_a_note(capsys: pytest.CaptureFix
     ("text", "says"),
     [
         (DATA.hex()[:-1], "the input is not hex: odd number of hex digits (65)"),
-        ("00 1", "odd number of hex digits (3)"),
-        ("00 1 22", "single hex digit at line 1, column 4; bytes have two digits"),
-        ("00 11\n22 3g", "'g' at line 2, column 5 is not a hex digit"),
+        ("00 1", "the input is not hex: odd number of hex digits (3)"),
+        ("00 1 22", "the input is not hex: single hex digit at line 1, column 4; bytes have two digits"),
+        ("00 11\n22 3g", "the input is not hex: 'g' at line 2, column 5 is not a hex digit"),
         ("hello, world", "the input is neither hex nor base64: ',' at line 1, column 6 is not a base64 character"),
-        ("[1, 2, 256]", "256 is not a number from 0 to 255"),
-        ("{0x01, zwei}", "'zwei' is not a number from 0 to 255"),
+        ("[1, 2, 256]", "256 is not a number from -128 to 255"),
+        ("{0x01, zwei}", "'zwei' is not a number from -128 to 255"),
         (r'"\xg1"', r"\xg1 at character 2 is not a byte"),
         (r'"\q"', r"\q at character 2 is not a valid escape"),
+        (r'bytes("\xg1")', r"\xg1 at character 8 is not a byte"),
+        (r' bytearray([b"\q"]);', r"\q at character 15 is not a valid escape"),
+        ("bytes(b'a' c)", "'c' at character 12 is outside the quotes"),
         ('"abc', 'unterminated string that starts with "'),
         ("b'ab' b'cd", "unterminated string that starts with '"),
         ("bytes.fromhex('05 6')", "odd number of hex digits (3)"),
@@ -163,10 +166,17 @@ def test_ambiguous_input_is_decoded_as_hex_with_a_note(capsys: pytest.CaptureFix
         ("bytes.fromhex(5)", "bytes.fromhex requires a string of hex digits"),
     ],
 )
-def test_invalid_hex_is_rejected(text: str, says: str) -> None:
+def test_invalid_hex_base64_or_literal_is_rejected(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         auto(text)
-    assert says in str(caught.value)
+    ends = {"the input is not hex": "; or use --in base64 or --in raw", "the input is neither hex": "; or use --in raw"}
+    assert str(caught.value) == says + next((end for start, end in ends.items() if says.startswith(start)), "")
+
+
+@pytest.mark.parametrize("text", ["AAAAA", "AA=A"])
+def test_base64_with_invalid_length_or_padding_is_rejected(text: str) -> None:
+    with pytest.raises(UsageError, match=rf"^invalid length or padding of base64: {len(text)} characters$"):
+        decoded(text.encode(), "base64", "the input")
 
 
 def test_explicit_input_format_is_used() -> None:

@@ -32,7 +32,7 @@ OF_API = "unknown message '18'; expected ApiVersionsRequest or ApiVersionsRespon
             ("decode", "metadata", "3", "00"),
             "unknown message 'metadata'; expected MetadataRequest or MetadataResponse",
         ),
-        (("show", "MetadataRequest", "99"), "MetadataRequest has no version 99, only 0-13"),
+        (("show", "MetadataRequest", "99"), "MetadataRequest has no version 99, only versions 0 to 13"),
         (
             ("show", "MetadataRequest", "--field", "topic.name"),
             "MetadataRequest has no field 'topic.name'; did you mean topics.name?",
@@ -72,7 +72,7 @@ def test_api_name_or_key_selects_both_messages(word: str, run_command: RunComman
 
 
 @pytest.mark.parametrize("word", ["topics.topic_id", "topicId", "TOPICID", "Topics[].TopicId"])
-def test_field_is_found_in_any_spelling(word: str, run_command: RunCommand) -> None:
+def test_field_is_found_in_any_naming_style(word: str, run_command: RunCommand) -> None:
     _, out, _ = run_command("show", "MetadataRequest", "--field", word, "--json")
     assert [row["path"] for row in rows(out)] == ["topics.topic_id"]
 
@@ -104,7 +104,7 @@ def test_field_and_entity_are_searched_in_all_messages(run_command: RunCommand) 
     assert ["MetadataRequest", "topics.name", "string", "0-13", "10-13"] in [line.split() for line in out.splitlines()]
 
 
-def test_errors_lists_fields_with_error_codes(run_command: RunCommand) -> None:
+def test_subcommand_errors_lists_fields_with_error_codes(run_command: RunCommand) -> None:
     found = rows(run_command("errors", "16", "--fields", "--json")[1])
     assert found[0]["name"] == "NOT_COORDINATOR"
     paths = {(row["message"], row["path"]) for row in found[1:]}
@@ -113,7 +113,7 @@ def test_errors_lists_fields_with_error_codes(run_command: RunCommand) -> None:
     assert all("error" in path for _, path in paths)
 
 
-def test_tags_are_printed_with_version_ranges(run_command: RunCommand) -> None:
+def test_tagged_fields_are_printed_with_version_ranges(run_command: RunCommand) -> None:
     found = rows(run_command("tags", "FetchRequest", "--json")[1])
     assert {(row["path"], row["versions"]) for row in found} >= {
         ("cluster_id", f"12-{FETCH.highest}"),
@@ -149,7 +149,7 @@ def test_exit_status_distinguishes_data_and_usage_errors(run_command: RunCommand
     assert run_command("log", "nowhere.log")[0] == 2
 
 
-# --- almost correct calls ---------------------------------------------------------------------------------------------
+# --- nearly correct calls ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("words", [[FRAME.hex()], ["00 12 00 03"], ["examples/cluster/traffic/36338.request.bin"]])
@@ -181,7 +181,10 @@ def test_invalid_json_exits_with_1(run_command: RunCommand) -> None:
     says = "the argument is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
     assert (status, err) == (1, f"kafka-messages: {says}\n")
     page = " ".join(text("docs/command.md").split())
-    assert "| 1 | bytes or JSON cannot be read to their end, messages differ, `guess` finds none, or " in page
+    assert (
+        "| 1 | bytes or JSON cannot be decoded completely, `diff` finds a difference, `guess` finds no candidate, "
+        in page
+    )
 
 
 def test_guess_detects_header_with_unknown_version(run_command: RunCommand) -> None:
@@ -197,13 +200,13 @@ def test_guess_detects_header_with_unknown_version(run_command: RunCommand) -> N
         assert best["reasons"] == also + said
 
 
-def test_errors_prints_the_description(run_command: RunCommand) -> None:
+def test_subcommand_errors_prints_the_description(run_command: RunCommand) -> None:
     meaning = "The broker does not have the topic or partition, or the caller is not allowed to describe it."
     assert run_command("errors", "3")[1].splitlines()[-1] == f"UNKNOWN_TOPIC_OR_PARTITION: {meaning}"
     assert rows(run_command("errors", "3", "--json")[1])[0]["about"] == meaning
 
 
-def test_several_logs_are_printed_with_their_file(run_command: RunCommand, tmp_path: Path) -> None:
+def test_several_logs_are_printed_with_their_file_names(run_command: RunCommand, tmp_path: Path) -> None:
     file = str(COMMITTED / "logs" / "payments-0" / "00000000000000000000.log")
     damaged = tmp_path / "damaged.log"
     damaged.write_bytes(Path(file).read_bytes()[:-1])

@@ -1,4 +1,4 @@
-"""Planted secrets: no subcommand prints one in any encoding without ``--show-secrets``."""
+"""Secrets in messages: no subcommand prints a secret in any encoding without ``--show-secrets``."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ PLANTED = [
 
 
 def forms(secret: bytes) -> Iterator[str]:
-    """Yield the encodings of a secret, whole and split as in rows of a dump."""
+    """Yield parts of a secret as text, hex, numbers and base64."""
     piece = secret[4:10]
     yield from (piece.decode(), piece.hex(), piece.hex(" "), ", ".join(f"0x{byte:02x}" for byte in piece))
     yield from (base64.b64encode(secret[start:]).decode()[:8] for start in (0, 3, 6))
@@ -137,7 +137,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def lines_with_bytes(planted: Planted) -> Iterator[Sequence[str]]:
-    """Yield command lines that print the message, whole and damaged at every position."""
+    """Yield command lines that print the message: complete, truncated, and with a damaged byte."""
     data = planted.data
     kind = "--header" if planted.name.endswith("Record") else ""
     whole = write_metadata_record(planted.message, planted.version) if kind else data
@@ -200,7 +200,7 @@ DAMAGED = {
     "the first bytes of a token": b"\0A\0" + SECRET[4:8],
     "a token of another mechanism": SECRET,
 }
-"""Requests with unreadable headers, and tokens without one."""
+"""Requests with unreadable headers, and SASL tokens, which have no header."""
 
 
 @pytest.mark.parametrize("form", ["--text", "--json"])

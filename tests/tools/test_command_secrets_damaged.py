@@ -1,4 +1,4 @@
-"""Every message with secrets at every version, whole, truncated and damaged: no output contains a secret."""
+"""Every message with secrets at every version, complete, truncated and damaged: no output contains a secret."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tests.support.random_messages import messages, versions_of
 SECRET = "swordfish-and-chips"
 DATA = SECRET.encode()
 ODD = (0, 1, 0x20, 0x7F, 0x80, 0xFF)
-"""Replacement values for a damaged byte, in addition to its neighbours; typical lengths."""
+"""Replacement values for a damaged byte."""
 
 
 def forms() -> Iterator[str]:
-    """Yield middle and end of the secret as text, hexadecimal and base64."""
+    """Yield parts of the secret as text, hex and base64."""
     for piece in (DATA[4:10], DATA[-6:]):
         yield from (piece.decode(), piece.hex(), piece.hex(" "))
     for start in range(6):
@@ -57,7 +57,7 @@ def error_of(message: type[Message], version: int, data: bytes) -> str:
 
 
 def with_secret(name: str) -> Iterator[tuple[Message, int]]:
-    """Yield a full message with a secret, with each of its versions."""
+    """Yield a message that contains the secret, and its version, for each version that can contain a secret."""
     for version in versions_of(getattr(km, name)):
         message = next(iter(messages(getattr(km, name), version, mixed=0)))
         if planted(message, SECRET):

@@ -1,4 +1,4 @@
-"""Input and output streams of the command: closed streams, broken pipes, invalid or endless JSON."""
+"""Input and output streams of the command: closed streams, broken pipes, invalid or too large JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOG = "examples/cluster/logs/__consumer_offsets-1/00000000000000000000.log"
 
 
 def shell(line: str) -> tuple[int, str, str]:
-    """Return exit status, output and errors of a line of bash in which KM is the command."""
+    """Run a line of bash in which KM is the command; return exit status, output and errors."""
     script = f'set -o pipefail; KM() {{ {sys.executable} -m kafka_messages_tools "$@"; }}; {line}'
     done = subprocess.run(["bash", "-c", script], capture_output=True, check=False, text=True, timeout=60, cwd=ROOT)
     return done.returncode, done.stdout, done.stderr
@@ -34,7 +34,7 @@ def shell(line: str) -> tuple[int, str, str]:
         "completion bash",
     ],
 )
-def test_broken_pipe_is_silent(words: str) -> None:
+def test_broken_pipe_prints_no_error(words: str) -> None:
     assert shell(f"KM {words} | head -c 20 > /dev/null") == (0, "", "")
 
 
@@ -43,8 +43,9 @@ def test_closed_standard_streams_are_handled() -> None:
     assert shell("KM guess cafecafe 2>&- >/dev/null") == (0, "", "")
     for words, says in (
         ("explain ApiVersionsRequest 3", "no input: give a file name or hex, or pipe the bytes in"),
-        ("encode ApiVersionsRequest 3 -", "no input: give JSON or a file name, or pipe it in"),
+        ("encode ApiVersionsRequest 3 -", "no input: give JSON or a file name, or pipe JSON in"),
         ("capture -", "standard input is closed; give a file name"),
+        ("log -", "standard input is closed; give a file name"),
     ):
         status, out, err = shell(f"KM {words} <&-")
         assert (status, out, err.splitlines()[0]) == (2, "", f"python -m kafka_messages_tools: {says}")

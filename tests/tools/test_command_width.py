@@ -1,4 +1,4 @@
-"""Tables fit the terminal; JSON and pipes get complete rows."""
+"""Tables fit the terminal; JSON output and output to a pipe have complete rows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_output_fits_the_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None
     assert lines[lines.index("MetadataRequest") + 1].split() == ["topics.name", "string", "0-13", "10-13"]
 
 
-def test_pipe_gets_complete_rows(run_command: RunCommand) -> None:
+def test_output_to_a_pipe_has_complete_rows(run_command: RunCommand) -> None:
     lines = run_command("show", "--entity", "groupId")[1].splitlines()
     assert ["OffsetFetchRequest", "groups.group_id", "string", "8-10"] in [line.split() for line in lines]
 

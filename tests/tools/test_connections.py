@@ -69,7 +69,7 @@ def response_bytes(number: int, brokers: int = 1) -> bytes:
 
 
 def summary(found: Iterable[Exchange]) -> list[tuple[int | None, bool, bool]]:
-    """Return correlation id, and whether request and response are decoded."""
+    """Return the correlation id, whether the request is decoded, and whether the response is decoded."""
     return [
         (
             None if each.header is None else each.header.correlation_id,
@@ -141,7 +141,7 @@ def test_capture_starting_mid_stream_finds_the_next_frame() -> None:
     assert capture.report.counts["bytes of responses not understood"] == len(response_bytes(1, 20)) - 100
 
 
-def test_gap_loses_only_its_frame() -> None:
+def test_gap_inside_a_frame_damages_only_that_frame() -> None:
     talk = (
         Talk()
         .open()
@@ -159,13 +159,13 @@ def test_gap_loses_only_its_frame() -> None:
     assert capture.report.counts["bytes missing in streams"] == 1000
 
 
-def test_gap_over_a_frame_start_resynchronizes() -> None:
+def test_gap_at_the_start_of_a_frame_triggers_resynchronization() -> None:
     talk = Talk().open()
     for number in range(1, 6):
         talk.say(request_bytes(number)).say(response_bytes(number, 10), from_client=False)
     talk.close()
     packets = list(talk.packets())
-    wanted = packets[4]  # a request, whole
+    wanted = packets[4]  # a complete request
     packets.remove(wanted)
     found, capture = capture_of(packets)
     assert summary(found) == [(1, True, True), (3, True, True), (4, True, True), (5, True, True), (None, False, False)]
@@ -173,7 +173,7 @@ def test_gap_over_a_frame_start_resynchronizes() -> None:
     assert capture.report.counts["responses without request"] == 1
 
 
-def test_packets_cut_by_snap_length_keep_their_header() -> None:
+def test_requests_cut_by_the_snap_length_keep_their_header() -> None:
     talk = (
         Talk()
         .open()
@@ -308,7 +308,7 @@ def test_damaged_fetch_of_metadata_log_is_redacted() -> None:
         assert (shown["response"]["data"] == "(redacted)") == is_secret
 
 
-def test_produce_with_acks_0_needs_no_response() -> None:
+def test_produce_with_acks_0_has_no_response() -> None:
     talk = Talk().open().say(encode_request(ProduceRequest(acks=0), 9, 1, "me")).say(request_bytes(2))
     talk.say(response_bytes(2), from_client=False)
     found, capture = capture_of(talk.packets())

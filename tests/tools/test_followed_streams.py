@@ -1,4 +1,4 @@
-"""Followed streams of tshark, in each output form."""
+"""Output of tshark and Wireshark for a followed TCP stream, in each format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress of long work on a terminal, separate from the output."""
+"""Progress of long operations on a terminal, separate from the output."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def dissected(capture: Path, folder: Path) -> Iterator[Node]:
 
 
 def compare(capture: Path, folder: Path) -> Counter[str]:
-    """Compare every field of every message; return the number of comparisons."""
+    """Compare every field of every message in tshark and ``capture``; return the number of messages."""
     compared = Counter[str]()
     found: dict[tuple[int, bool, int], list[Node]] = {}
     for node in dissected(capture, folder):
@@ -237,7 +237,7 @@ def _bodies(name: str, version: int) -> list[bytes]:
 # --- the display filter for errors ------------------------------------------------------------------------------------
 
 
-def test_error_filter_names_every_error_code_field() -> None:
+def test_error_filter_contains_every_error_code_field() -> None:
     responses = [descriptor_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
     fields = [field for facts in responses for some in (facts.fields, *facts.structs.values()) for field in some]
     names = {field.name for field in fields if field.is_error_code}
@@ -252,7 +252,7 @@ ADDED = {
         {"name": "orders", "resultsByPartition": [{"partitionIndex": 0, "partitionErrorCode": 16}]}
     ],
 }
-"""A response with a named error code."""
+"""A response whose error code is not in a field named ``error_code``."""
 
 
 def with_errors(capture: Path, folder: Path) -> tuple[list[int], list[int]]:

@@ -11,7 +11,7 @@ _LATEST = 253402300800000
 
 
 def counted(number: int, noun: str) -> str:
-    """Format a count: ``1 byte``, ``2 bytes``."""
+    """Return a count with its noun: ``1 byte``, ``2 bytes``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -22,7 +22,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
-    """Return ``; did you mean list?`` for the closest known word, or an empty string."""
+    """Return ``; did you mean MetadataRequest?`` with the known word closest to ``word``, or an empty string."""
     from difflib import get_close_matches
 
     by_lower = {each.lower(): each for each in known}

@@ -19,7 +19,7 @@ class PackageError(Exception):
 
 
 class Package:
-    """A generated package with lazily imported modules. Raises PackageError if it is not one."""
+    """A generated package with lazily imported modules. Raises PackageError for any other package."""
 
     def __init__(self, name: str) -> None:
         try:
@@ -75,7 +75,7 @@ _packages: dict[str, Package] = {}
 
 
 def load(package: str | Package = DEFAULT) -> Package:
-    """Return a package by its import name. Raises PackageError."""
+    """Return the package with an import name; a ``Package`` is returned unchanged. Raises PackageError."""
     if isinstance(package, Package):
         return package
     if package not in _packages:

@@ -1,10 +1,10 @@
-"""Reader for captured Kafka traffic: pcap, pcapng or followed streams to requests with their responses.
+"""Reader for Kafka traffic in pcap, pcapng, or the text of "Follow TCP Stream".
 
-* ``open_capture(path)`` returns a ``Capture``; iterate over it for each ``Exchange``.
-* Pipeline: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``. For text,
-``follow_pieces``
-  replaces the first three.
-* ``to_object`` and ``to_line`` format an exchange; ``Clients`` collects versions; ``Report`` counts omitted data.
+* ``open_capture(path)`` returns a ``Capture``, which yields an ``Exchange`` for each request and its response.
+* Steps for packets: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``.
+* Steps for text: ``follow_pieces`` -> ``frames`` -> ``exchanges``.
+* ``to_object`` and ``to_line`` format an exchange. ``Clients`` collects the API versions that clients use.
+* ``Report`` counts the data read, and lists problems.
 """
 
 from __future__ import annotations

@@ -34,13 +34,13 @@ class Choice:
 
 
 def api_keys(texts: Iterable[str], package: str = DEFAULT) -> frozenset[int]:
-    """Return API keys for API numbers or names (case-insensitive). Raises ValueError."""
+    """Return the keys of APIs given by key or by case-insensitive name. Raises ValueError for an unknown name."""
     names = {each.name.lower(): int(each.key) for each in load(package).module("protocol").apis()}
     return frozenset(_number(text, names, text.lower(), "API") for text in texts)
 
 
 def error_codes(texts: Iterable[str], package: str = DEFAULT) -> frozenset[int]:
-    """Return error codes for numbers or names. Raises ValueError."""
+    """Return error codes given by number or by case-insensitive name. Raises ValueError for an unknown name."""
     names = {code.name: int(code) for code in load(package).module("protocol").ErrorCode}
     return frozenset(_number(text, names, text.upper().replace("-", "_"), "error") for text in texts)
 

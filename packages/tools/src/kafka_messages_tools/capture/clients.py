@@ -1,4 +1,4 @@
-"""Clients of a capture: client id, software, versions in use, and releases that lack them."""
+"""Clients of a capture: client id, software, API versions in use, and Kafka releases that lack these versions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from .errors import errors_in
 from .matching import Exchange
 from .reassembly import Connection
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
-# Maximum number of clients listed separately; further ones share one entry.
+# Maximum number of clients listed separately; further clients share one entry.
 MOST_CLIENTS = 10_000
 BEYOND = "(more clients)"
 
@@ -33,17 +29,17 @@ class Client:
     versions: Counter[tuple[int, int]] = field(default_factory=Counter)
     """Number of requests by API key and version."""
     errors: int = 0
-    """Number of responses with an error code."""
+    """Number of responses with an error code other than 0."""
 
     @property
     def lacking(self) -> list[tuple[int, int, str]]:
-        """API keys and versions in use that the package does not support, with the reason."""
+        """API keys and versions in use that the package's Kafka release does not support, with the reason."""
         found = ((key, version, _lack(self.package, key, version)) for key, version in sorted(self.versions))
         return [(key, version, why) for key, version, why in found if why]
 
     @property
     def releases(self) -> tuple[str, ...] | None:
-        """Kafka releases that support all versions in use, or None without the component ``history``."""
+        """Kafka releases that support all released versions in use, or None without the component ``history``."""
         history = self.package.optional("history")
         if history is None:
             return None
@@ -56,7 +52,7 @@ class Client:
 
     @property
     def needing(self) -> list[tuple[int, int, str]]:
-        """API keys and versions in use with the first release that supports them, if older releases do not.
+        """API keys and versions in use that older releases lack, with the first release that supports the version.
 
         Empty without the component ``history``.
         """
@@ -70,7 +66,7 @@ class Client:
 
     @property
     def gaps(self) -> list[tuple[int, int, tuple[str, ...]]]:
-        """API keys and versions in use with later releases that lack them, between releases that support them.
+        """API keys and versions in use, with the releases that lack the version between releases that support it.
 
         Empty without the component ``history``.
         """
@@ -79,7 +75,7 @@ class Client:
 
     @property
     def failing(self) -> list[tuple[int, int, str]]:
-        """API keys and versions in use with the first newer release that lacks them.
+        """API keys and versions in use that newer releases lack, with the release that removed the version.
 
         Empty without the component ``history``.
         """
@@ -158,7 +154,7 @@ def _gaps(package: Package, key: int, version: int) -> tuple[str, ...]:
 
 
 class Clients:
-    """Collector of clients.
+    """Collector of clients and their API versions.
 
     Client ids that may contain a secret are redacted unless ``show_secrets``.
     """
@@ -171,7 +167,7 @@ class Clients:
         self._software: dict[Connection, tuple[str, str]] = {}
 
     def add(self, exchange: Exchange) -> None:
-        """Add an exchange, unless its request is missing."""
+        """Add an exchange to its client. Exchanges without a request header are ignored."""
         header = exchange.header
         if header is None:
             return

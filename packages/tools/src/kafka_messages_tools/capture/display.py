@@ -9,7 +9,6 @@ from .._text import wrapped
 from .errors import errors_in
 from .framing import Frame
 from .matching import Exchange
-from .reassembly import Connection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
 
 
 def client_id_of(exchange: Exchange, redacts: bool) -> str | None:
-    """Return the client id; redact one with a damaged length, which may include other fields."""
+    """Return the client id; if ``redacts``, redact an unprintable id of an undecodable request that may hold secrets."""
     client = None if exchange.header is None else exchange.header.client_id
     is_odd = exchange.request is None and client is not None and not client.isprintable()
     return _redacted(exchange) if redacts and is_odd and _may_hold_secrets(exchange) else client
@@ -136,9 +135,9 @@ def time_text(time_ns: int) -> str:
         return f"{time_ns} ns"
 
 
+# Column widths in wide, medium and narrow output.
 _WIDE = {"number": 7, "time": 15, "conn": 4, "API": 32, "client": 20, "packets": 15, "bytes": 15, "ms": 9}
 _MEDIUM = {"number": 6, "time": 12, "conn": 4, "API": 26, "client": 12, "packets": 12, "bytes": 12, "ms": 8}
-# Column widths.
 _NARROW = {"number": 6, "time": 12, "conn": 4, "API": 24, "client": 12, "ms": 8}
 _LEFT = ("time", "API", "client")
 _BELOW = " " * 8
@@ -224,8 +223,3 @@ def result_of(exchange: Exchange) -> str:
         )
         problems += names or ["ok"]
     return clean("; ".join(problems))
-
-
-def connection_text(connection: Connection) -> str:
-    start = "" if connection.is_whole else ", start not captured"
-    return f"connection {connection.number}: {connection.client} to {connection.server}{start}"

@@ -21,7 +21,7 @@ class FoundError(NamedTuple):
 
 
 def errors_in(message: Message, package: str | Package = DEFAULT) -> Iterator[FoundError]:
-    """Yield the non-zero error codes of a message in field order."""
+    """Yield the error codes of a message other than 0, in the order of the fields."""
     found = load(package)
     descriptor = found.module("schema").descriptor_of(type(message))
     error_code = found.module("protocol").ErrorCode

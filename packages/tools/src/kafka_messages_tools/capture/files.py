@@ -12,6 +12,7 @@ from struct import Struct
 from struct import error as StructError
 from typing import BinaryIO, Literal, NamedTuple, cast
 
+from .._text import counted
 from .report import CaptureError, Report
 
 # Maximum size of a packet or block in bytes.
@@ -32,7 +33,7 @@ class Packet(NamedTuple):
 
 
 class _Ended(Exception):
-    """End of the file; the message names an incomplete element."""
+    """End of the readable packets; the message has the reason, and is empty at the regular end of the file."""
 
 
 class _Input:
@@ -74,8 +75,8 @@ def is_capture(start: bytes) -> bool:
 def read_packets(file: BinaryIO, report: Report | None = None) -> Iterator[Packet]:
     """Yield the packets of a binary file in order.
 
-    A truncated or damaged file yields the packets before the damage and adds a remark to ``report``. Raises
-    CaptureError if the file is not a capture.
+    Damage adds a remark to ``report``. The packets before the damage are yielded, and in pcapng also the packets after
+    a damaged block. Raises CaptureError if the file is not a capture.
     """
     report = report or Report()
     source = _Input(file)
@@ -103,7 +104,7 @@ def read_packets(file: BinaryIO, report: Report | None = None) -> Iterator[Packe
         report.remark(f"after packet {report.counts['packets']}: the rest of the file cannot be read: {error}")
 
 
-# Magic number of pcap files: byte order, and nanoseconds per fraction unit.
+# Byte order, and nanoseconds per unit of the time fraction, by magic number of pcap files.
 _PCAP = {
     bytes.fromhex("a1b2c3d4"): (">", 1000),
     bytes.fromhex("d4c3b2a1"): ("<", 1000),
@@ -161,7 +162,7 @@ def _pcapng(source: _Input, report: Report) -> Iterator[Packet]:
         if start[:4] == _SECTION:
             magic = source.exactly(4, what)
             if magic not in _ORDERS:
-                raise _Ended(f"{what}, a section, has no byte order; the rest of the file is ignored")
+                raise _Ended(f"{what}, a section header, has no valid byte order; the rest of the file is ignored")
             section = _Section(_ORDERS[magic], report)
             start += magic
         kind, length = section.head.unpack_from(start)
@@ -205,7 +206,7 @@ class _Section:
         elif kind == _STATISTICS:
             lost = self._options(body[12:]).get(_DROPPED, b"")
             if len(lost) == 8 and (dropped := int.from_bytes(lost, self._endian)):
-                self._report.remark(f"the capture reports {dropped} lost packets")
+                self._report.remark(f"packets lost according to the capture: {dropped}")
                 self._report.count("packets lost by the capture", dropped)
         return None
 
@@ -213,14 +214,15 @@ class _Section:
         self, number: int, where: int, time: tuple[int, int] | None, data: bytes, captured: int, length: int
     ) -> Packet:
         if len(data) < captured:
-            raise IndexError(f"packet of {captured} bytes has {len(data)}")
+            raise IndexError(f"expected a packet of {captured} bytes, got {len(data)}")
         interface = self._interface(where)
         at = None if time is None else interface.time_ns(*time)
         return Packet(number, at, interface.link_type, data, max(length, captured))
 
     def _interface(self, number: int) -> _Interface:
         if number >= len(self._interfaces):
-            raise IndexError(f"packet of interface {number}, but only {len(self._interfaces)} interfaces are described")
+            described = counted(len(self._interfaces), "described interface")
+            raise IndexError(f"packet refers to interface {number}, but the section has only {described}")
         return self._interfaces[number]
 
     @property

@@ -1,7 +1,8 @@
-"""Kafka frames in TCP streams: request and response bytes, with resynchronization after gaps.
+"""Kafka frames in TCP streams: the bytes of requests and responses.
 
-A connection is Kafka if its server has a given port or, without ports, if its client starts with a request. After a
-gap, a candidate must decode completely.
+Kafka connections have a given server port or, without given ports, begin with a request. If the beginning was not
+captured, both directions are searched for a request. If the start of a frame was not captured, the next frame is
+searched: only bytes that decode completely are accepted.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from .plausible import Plausibility
 from .reassembly import Connection, End, TcpSegment
 from .report import Report
 
-# Default maximum of bytes kept per frame, as a broker's request limit.
+# Default maximum number of bytes kept per frame: the default request limit of brokers.
 MOST_KEPT = 100 << 20
 # Maximum bytes of incomplete frames over all connections.
 MOST_KEPT_OF_ALL = 512 << 20
-# Bytes kept of larger frames.
+# Maximum bytes kept of a frame while ``MOST_KEPT_OF_ALL`` is exceeded.
 LEAST_KEPT = 64 << 10
 # Maximum frame size accepted during resynchronization.
 MOST_UNSURE = 1 << 20
-# Bytes without a request after which a connection is not considered Kafka.
+# Bytes without a request after which a connection counts as not Kafka.
 MOST_UNDECIDED = 64 << 10
 # Maximum number of pending correlation ids per connection.
 MOST_EXPECTED = 4096
@@ -46,10 +47,10 @@ class Frame(NamedTuple):
     size: int
     """Size of the frame in bytes."""
     data: bytes
-    """Bytes of the frame up to the first gap."""
+    """Bytes of the frame up to the first gap, at most ``most_kept``."""
     first_packet: int
     packet: int
-    """Number of the packet that completed the frame."""
+    """Number of the packet that completed the frame; for incomplete frames, of the first packet."""
     time_ns: int | None
 
     @property
@@ -68,7 +69,7 @@ def frames(
 ) -> Iterator[Frame | End]:
     """Yield the frames of Kafka connections as they complete, and the ends of these connections.
 
-    ``ports`` are the ports of brokers; empty: detect Kafka connections. At most ``most_kept`` bytes are kept per
+    ``ports`` are the ports of brokers; if empty, Kafka connections are detected. At most ``most_kept`` bytes are kept per
     frame. Other connections and skipped bytes are counted in ``report``.
     """
     report = report or Report()
@@ -255,7 +256,7 @@ class _Framer:
         self._buffer = bytearray()
         # Stream offset of the buffer.
         self._offset = 0
-        # The next frame boundary is unknown.
+        # True if the next frame boundary is unknown.
         self._is_lost = not conversation.connection.is_whole
         # Buffer position up to which the search is done.
         self._looked = 0

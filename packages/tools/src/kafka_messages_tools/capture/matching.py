@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _essential = Struct(">hhi")
 # Maximum number of unanswered requests per connection.
 MOST_WAITING = 10_000
-# Maximum number of responses per connection without a request.
+# Maximum number of responses without a request per connection.
 MOST_UNMATCHED = 1000
 
 
@@ -44,7 +44,7 @@ class Exchange:
         self.request_frame = request
         self.response_frame = response
         self.is_token = is_token
-        """True for SASL tokens after a SaslHandshake of version 0."""
+        """True for SASL tokens without a request header, which follow a SaslHandshake of version 0."""
 
     def __repr__(self) -> str:
         if self.header is None:
@@ -79,7 +79,7 @@ class Exchange:
 
     @cached_property
     def header(self) -> Any:
-        """The RequestHeader, or None if unknown."""
+        """The request header; None if the request was not captured, is too short, or is a SASL token."""
         if self.request_frame is None or self.is_token:
             return None
         protocol = self.package.module("protocol")
@@ -92,7 +92,7 @@ class Exchange:
 
     @cached_property
     def api(self) -> Api | None:
-        """The API, or None if unknown."""
+        """The API of the request, or None without a header or for an unknown API key."""
         return None if self.header is None else self.package.api(self.header.request_api_key)
 
     @cached_property
@@ -114,7 +114,7 @@ class Exchange:
 
     @property
     def request_problem(self) -> str:
-        """Reason why ``request`` is None."""
+        """Reason why ``request`` is None; empty for decoded requests and SASL tokens."""
         return self._request[1]
 
     @cached_property
@@ -139,7 +139,7 @@ class Exchange:
 
     @property
     def response_problem(self) -> str:
-        """Reason why ``response`` is None; empty if the broker sends none."""
+        """Reason why ``response`` is None; empty for decoded responses, SASL tokens, and if ``has_no_response``."""
         return self._response[1]
 
     @cached_property
@@ -173,8 +173,7 @@ def _cut(frame: Frame) -> str:
 def exchanges(
     found: Iterable[Frame | End], report: Report | None = None, package: str | Package = DEFAULT
 ) -> Iterator[Exchange]:
-    """Yield requests with their responses as they complete; those without a response follow when their connection
-    ends.
+    """Yield each exchange when its response arrives, or at the latest when the connection ends.
 
     Undecodable exchanges are included, with their bytes and the reason.
     """
@@ -218,7 +217,7 @@ class _Conversation:
     def __init__(self, package: Package, plausibility: Plausibility) -> None:
         self._package = package
         self._plausibility = plausibility
-        # Requests without a response: correlation id, frame, and whether it is a SASL token.
+        # Requests without a response: correlation id, frame, and whether the frame is a SASL token.
         self._waiting: deque[tuple[int, Frame, bool]] = deque()
         self._unmatched: deque[tuple[int, Frame]] = deque()
         self._may_be_token = False
@@ -227,7 +226,7 @@ class _Conversation:
         may_be_token = self._may_be_token or self._plausibility.may_be_token(frame.data)
         is_token = may_be_token and not self._plausibility.is_request(frame.data)
         if not is_token and _is_old_handshake(self._package, frame):
-            self._may_be_token = True  # its response may not have been captured
+            self._may_be_token = True  # the response of the handshake may not have been captured
         exchange = Exchange(0, frame, None, is_token=is_token, package=self._package)
         if exchange.has_no_response:
             yield frame, None, False

@@ -45,7 +45,7 @@ class Segment(NamedTuple):
 
 
 class _Skipped(Exception):
-    """Packet without a TCP segment; the message is the counter name."""
+    """Packet without a readable TCP segment; the message is the name of the counter for such packets."""
 
 
 def segments(packets: Iterable[Packet], report: Report | None = None) -> Iterator[Segment]:
@@ -116,7 +116,7 @@ def _cooked_2(data: bytes) -> int:
 
 
 _LINKS = {
-    0: lambda data: 4,  # NULL: the address family depends on the system
+    0: lambda data: 4,  # NULL: 4 bytes of address family, which depend on the capturing system
     1: _ethernet,
     12: lambda data: 0,  # RAW on some systems
     14: lambda data: 0,
@@ -140,7 +140,7 @@ def _ipv4(packet: Packet, data: bytes, cut: int, fragments: _Fragments) -> Segme
         raise _Skipped("packets with an invalid IP header")
     if protocol != _TCP:
         raise _Skipped("packets other than TCP")
-    # Segmentation offload leaves 0 here.
+    # The total length is 0 with segmentation offload.
     length = (total or len(data) + cut) - start
     payload = data[start : start + length]
     if fragment & 0x3FFF:

@@ -12,7 +12,7 @@ LONGEST_CLIENT_ID = 1024
 # Default of the broker's `socket.request.max.bytes`.
 LONGEST_REQUEST = 100 << 20
 _START = Struct(">ihhih")
-# Size, API key, API version, correlation id, length of the client id.
+# Number of bytes of size, API key, API version, correlation id and length of the client id.
 START = _START.size
 
 
@@ -24,7 +24,7 @@ class Plausibility:
         self._protocol = self._package.module("protocol")
         self._error: type[Exception] = self._package.root.KafkaMessageError
         keys = bytes(sorted({int(each.key) & 0xFF for each in self._protocol.apis() if each.key < 256}))
-        # Offsets with a small size, a known key and a small version.
+        # Matches offsets with a small size, a known API key and a small version.
         self._pattern = re.compile(rb"(?=[\x00-\x06]...\x00[" + re.escape(keys) + rb"]\x00[\x00-\x3f])", re.DOTALL)
 
     def may_be_request(self, data: bytes | bytearray, at: int = 0) -> bool:
@@ -36,12 +36,12 @@ class Plausibility:
         highest = max(which.valid_versions.highest, 0)
         if not 0 <= version <= highest + 8 or not -1 <= client_id <= min(LONGEST_CLIENT_ID, size - START + 4):
             return False
-        # Header version 0 (ControlledShutdown) is obsolete.
+        # Ignores request header version 0, which has no client id: only ControlledShutdown v0 used it.
         name = bytes(data[at + START : at + START + max(client_id, 0)])
         return all(32 <= byte < 127 or byte >= 128 for byte in name)
 
     def find_request(self, data: bytes | bytearray, start: int = 0) -> int:
-        """Return the offset of a possible request, or the offset to resume at with more bytes."""
+        """Return the offset of a possible request, or the offset to resume at: fewer than ``START`` bytes before the end."""
         for found in self._pattern.finditer(data, start):
             if len(data) - found.start() < START:
                 break
@@ -57,7 +57,7 @@ class Plausibility:
             return False
 
     def may_be_token(self, payload: bytes) -> bool:
-        """Check whether a client frame may be a SASL token: its key and version are unknown."""
+        """Check whether a frame of a client may be a SASL token: unknown API key or version, few zero bytes."""
         which = self._package.api(int.from_bytes(payload[:2], "big", signed=True))
         is_known = which is not None and int.from_bytes(payload[2:4], "big", signed=True) in which.valid_versions
         return not is_known and self._package.module("secrets").may_be_token(payload)
@@ -75,7 +75,7 @@ class Plausibility:
 
 
 def find_response(data: bytes | bytearray, expected: Iterable[int], start: int = 0) -> int:
-    """Return the offset of a possible response with one of the correlation ids, or the offset to resume at."""
+    """Return the offset of a response with an expected id, or the offset to resume at: fewer than 8 bytes before the end."""
     ids = [correlation_id.to_bytes(4, "big", signed=True) for correlation_id in expected]
     if ids:
         pattern = re.compile(rb"(?=[\x00-\x3f]...(?:" + b"|".join(map(re.escape, ids)) + rb"))", re.DOTALL)

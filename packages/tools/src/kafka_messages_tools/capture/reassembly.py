@@ -1,7 +1,7 @@
 """TCP stream reassembly, with gaps reported.
 
-Handles sequence number wraparound, retransmission, overlap and reordering. A gap is reported after the receiver has
-acknowledged it, or when too much data is held.
+Handles sequence number wraparound, retransmission, overlap and reordering. A gap is reported after the receiver
+has acknowledged the missing bytes, when too much data is held, or when the connection ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_CONNECTIONS = 65536
 MOST_HELD = 4 << 20
 # Maximum bytes held after gaps over all connections.
 MOST_HELD_OF_ALL = 64 << 20
-# Segments of a connection to wait after a gap was acknowledged.
+# Number of segments to wait for missing bytes that the receiver has acknowledged.
 MAX_WAIT = 32
 _HALF = 1 << 31
 
@@ -65,7 +65,7 @@ class _Direction:
         self.end: int | None = None
         # Offset acknowledged by the receiver.
         self.acknowledged = 0
-        # Segments of the connection since the gap was acknowledged.
+        # Number of segments since the receiver acknowledged the missing bytes.
         self.waited = 0
         # Heap of segments after a gap: offset, -length, data, missing, packet, time.
         self.held: list[tuple[int, int, bytes, int, int, int | None]] = []
@@ -173,7 +173,7 @@ class _Tracker:
         length = len(segment.data) + segment.missing
         entry = (start, -length, segment.data, segment.missing, segment.packet, segment.time_ns)
         heappush(direction.held, entry)
-        # Includes the overhead of an entry.
+        # 256 bytes for the overhead of an entry.
         direction.size += len(segment.data) + 256
         self._held += len(segment.data) + 256
         self._report.count("segments out of order")

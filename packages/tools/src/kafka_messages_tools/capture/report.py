@@ -1,4 +1,4 @@
-"""Report on omitted or damaged data of a capture."""
+"""Report on a capture: counters, and problems such as damaged data."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ MOST_REMARKS = 100
 
 
 class CaptureError(ValueError):
-    """Data that is not a supported capture; the message shows its first bytes."""
+    """Data in no supported capture format, or an invalid line of a followed stream."""
 
 
 class Report:
-    """Counters and remarks; pass one instance to all stages."""
+    """Counters and remarks. Pass one instance to all steps, from ``read_packets`` to ``exchanges``."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()

@@ -9,11 +9,15 @@ from .clients import Client, api_name
 from .display import clean
 from .report import Report
 
-_PARTIAL = ("missing", "not understood", "without", "lost", "cut", "given up", "too large", "TLS")
+# Parts of the names of counters that count missing or unreadable data.
+_PARTIAL = (
+    *("missing", "truncated", "invalid", "beyond", "not supported", "not understood", "not decoded"),
+    *("too large", "too many", "without request", "without response", "TLS"),
+)
 
 
 def is_partial(report: Report) -> bool:
-    """Check whether data of a capture is missing or unreadable."""
+    """Check a report for missing data, unreadable data, or connections encrypted by TLS."""
     return bool(report.remarks) or any(word in what for what in report.counts for word in _PARTIAL)
 
 
@@ -33,7 +37,7 @@ def _words(what: str, count: int) -> str:
 
 
 def client_lines(clients: Iterable[Client]) -> Iterator[str]:
-    """Yield clients with the versions they use, and releases that lack them."""
+    """Yield the lines for each client: its API versions, and the Kafka releases that lack some of these versions."""
     for client in clients:
         name = "(no client id)" if client.client_id is None else clean(client.client_id)
         software = " ".join(filter(None, (client.software_name, client.software_version))) or "unknown software"
@@ -60,11 +64,11 @@ def client_lines(clients: Iterable[Client]) -> Iterator[str]:
 def _releases(client: Client) -> str:
     found = client.releases
     if not found:
-        return "no release of Kafka has all of this"
+        return "no Kafka release supports all these versions"
     missing = sorted({release for _, _, releases in client.gaps for release in releases})
-    words = f"Kafka {found[0]} has" if len(found) == 1 else f"Kafka {found[0]} to {found[-1]} have"
-    words += " all of this" + (f", but not {', '.join(missing)}" if missing else "")
+    words = f"Kafka {found[0]} supports" if len(found) == 1 else f"Kafka {found[0]} to {found[-1]} support"
+    words += " all these versions" + (f", except {', '.join(missing)}" if missing else "")
     newest = [
         f"{api_name(client.package, key)} v{version}" for key, version, release in client.needing if release == found[0]
     ]
-    return f"{words}; earlier ones lack {', '.join(newest)}" if newest else words
+    return f"{words}; older releases lack {', '.join(newest)}" if newest else words

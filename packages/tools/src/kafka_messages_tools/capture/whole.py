@@ -24,7 +24,7 @@ class Capture:
     """One-shot iterable of the exchanges of a capture, and a context manager. ``report`` is filled during iteration."""
 
     def __init__(self, file: BinaryIO, ports: Collection[int] = (), package: str | Package = DEFAULT) -> None:
-        """Open a binary file like ``open_capture``. Raises CaptureError."""
+        """Read a binary file; ``ports`` and ``package`` are as in ``open_capture``. Raises CaptureError."""
         self.report = Report()
         self._package = load(package)
         self._file = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, file))
@@ -57,7 +57,7 @@ def open_capture(path: str | Path, ports: Collection[int] = (), package: str | P
     """Open a capture file: pcap or pcapng, optionally gzipped, or the text of a followed stream.
 
     ``ports`` are the ports of brokers; if empty, Kafka connections are detected. ``package`` is the import name of
-    the package that decodes. Raises OSError and CaptureError.
+    the generated package that decodes the messages. Raises OSError and CaptureError.
     """
     file = Path(path).open("rb")  # noqa: SIM115  # the capture closes it
     try:

@@ -77,13 +77,11 @@ def _add_package(parser: ArgumentParser) -> None:
 
 def _add_output(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("common options")
-    group.add_argument("--json", action="store_true", help="JSON lines")
-    group.add_argument("--text", action="store_true", help="text (default)")
+    group.add_argument("--json", action="store_true", help="print JSON lines")
+    group.add_argument("--text", action="store_true", help="print text (default)")
     modes = ("auto", "always", "never")
-    group.add_argument(
-        "--color", metavar="WHEN", default="auto", help="colours: auto, always or never", **one_of(modes)
-    )
-    group.add_argument("--width", metavar="COLUMNS", type=number, help="columns of the output")
+    group.add_argument("--color", metavar="WHEN", default="auto", help="colors: auto, always or never", **one_of(modes))
+    group.add_argument("--width", metavar="COLUMNS", type=number, help="width of the output in columns")
     group.add_argument("--show-secrets", action="store_true", help="show passwords, keys and tokens")
 
 

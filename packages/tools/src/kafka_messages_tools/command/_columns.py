@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 # Spaces between columns.
 GAP = 2
-# Width to which the last column shrinks first.
+# Width down to which the last column shrinks before other columns shrink.
 _LAST = 12
 # Minimum width of a column.
 _LEAST = 4
@@ -45,7 +45,7 @@ def _narrow(widths: list[int], columns: list[list[int]], least: Sequence[int], l
 def _may_fold(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if before in "._":
-        return after.isalnum() and text[at - 2 : at - 1].isalnum()  # path separators, but not version marks
+        return after.isalnum() and text[at - 2 : at - 1].isalnum()  # in a path, but not in symbols such as `..++`
     return before in " ," or (before.islower() and after.isupper())
 
 

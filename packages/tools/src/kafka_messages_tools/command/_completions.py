@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 SHELLS = ("bash", "zsh", "fish")
 # Program name in the generated scripts, replaced on output.
 PROGRAM = "kafka-messages"
-# Placeholders for names of the package.
+# Placeholders in the generated scripts for the message and error names of the package.
 MESSAGES, ERRORS = "MESSAGE_NAMES", "ERROR_NAMES"
 # Completion kinds by argument name.
 _COMPLETED = {

@@ -1,4 +1,4 @@
-"""Detection of message types: messages and versions that decode and re-encode the bytes."""
+"""Detection of the messages and versions that decode some bytes and encode to the same bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_VERSIONS = 128
 class Candidate(NamedTuple):
     message: str
     versions: str
-    # None, a header, or length and header.
+    # Prefix of the message, such as `a length and a header`, or empty.
     before: str
     score: float
     reasons: tuple[str, ...]
@@ -65,7 +65,7 @@ class Guesser:
         }
 
     def requests(self) -> list[Candidate]:
-        """Return the request named by a header in the bytes."""
+        """Return candidates for requests that start with a header, or with a length and a header."""
         if self._protocol is None:
             return []
         found = [self._request(self._data, "a header", 12) or self._unknown_version(self._data, "a header", 12)]
@@ -132,8 +132,8 @@ class Guesser:
         is_likely = header.correlation_id >= 0 and (client or "me").isprintable() and version < _MOST_VERSIONS
         if not is_likely or version in api.valid_versions or version < 0:
             return None
-        there = f"only {api.valid_versions}" if api.valid_versions else "not in this package"
-        reasons = (*also, f"API {api.name} and version {version} in the header", f"but {name} has {there}")
+        there = f"has only {api.valid_versions}" if api.valid_versions else "is not in this package"
+        reasons = (*also, f"API {api.name} and version {version} in the header", f"but {name} {there}")
         return Candidate(name, str(version), before, score, reasons)
 
     def _at(self, place: _Place, info: MessageInfo, versions: list[int]) -> Candidate | None:

@@ -1,4 +1,4 @@
-"""Selection and output of fields over all messages."""
+"""Selection and output of fields across messages."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
 # UTF-16 byte order marks, as written by Windows tools.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-# Length from which hex digits are not taken for base64.
+# Minimum number of hex digits that are read as hex without a note about base64.
 _CERTAIN = 16
 
 
 def read_bytes(word: str | None, form: str | None) -> bytes:
     """Read the bytes of an argument: a file, ``-`` or None for standard input, or the bytes as text.
 
-    Raises UsageError with the position of invalid input.
+    Raises UsageError for a missing file or invalid bytes.
     """
     form = form or "auto"
     if word is None or word == "-":
@@ -54,7 +54,7 @@ def _could_be_a_name(word: str) -> bool:
 
 
 def from_standard_input(otherwise: str, word: str | None) -> bytes:
-    """Read standard input. Raises UsageError for a terminal that was not requested."""
+    """Read standard input. Raises UsageError if closed, or for a terminal if ``word`` is None."""
     if sys.stdin is None or (word is None and sys.stdin.isatty()):
         raise UsageError(otherwise)
     return whole(sys.stdin.buffer, STANDARD_INPUT)
@@ -108,7 +108,7 @@ def _found(text: str, name: str) -> bytes:
         return data
     bare = "".join(text.split())
     if text.lstrip()[:2] in ("0x", "0X") or sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
-        # Damaged hex: only a third of base64 is hex digits.
+        # Damaged hex: in base64, only a third of the characters are hex digits.
         raise UsageError(f"{name} is not hex: {no_hex}; or use --in base64 or --in raw")
     try:
         return read_base64(text)
@@ -231,7 +231,7 @@ def read_base64(text: str) -> bytes:
     try:
         return b64decode(bare.rstrip("=") + "=" * (-len(bare.rstrip("=")) % 4), validate=True)
     except ValueError:
-        raise UsageError(f"invalid length of base64: {len(bare)} characters") from None
+        raise UsageError(f"invalid length or padding of base64: {len(bare)} characters") from None
 
 
 def is_literal(text: str) -> bool:
@@ -245,7 +245,7 @@ _FROM_HEX = ("bytes.fromhex", "bytearray.fromhex")
 
 def read_literal(text: str) -> bytes:
     """Parse a literal: strings with escapes, numbers (-128 to 255), or a call of ``bytes.fromhex``."""
-    text = text.strip().rstrip(";").strip()
+    source, text = text, text.strip().rstrip(";").strip()
     is_hex = text.startswith(_FROM_HEX)
     for name in (*_FROM_HEX, "bytearray", "bytes"):
         text = text.removeprefix(name)
@@ -253,7 +253,8 @@ def read_literal(text: str) -> bytes:
     while inner[:1] + inner[-1:] in ("()", "[]", "{}"):
         inner = inner[1:-1].strip()
     if inner[:1] in "\"'" or inner[:2] in ("b'", 'b"') or "\\x" in inner:
-        found = _strings(inner)
+        start = source.index(inner)
+        found = _strings(source[: start + len(inner)], start)
         return read_hex(found.decode("latin-1")) if is_hex else found
     if is_hex:
         raise UsageError("bytes.fromhex requires a string of hex digits")
@@ -263,9 +264,9 @@ def read_literal(text: str) -> bytes:
         try:
             number = int(bare, 0)
         except ValueError:
-            raise UsageError(f"{word!r} is not a number from 0 to 255") from None
+            raise UsageError(f"{word!r} is not a number from -128 to 255") from None
         if not -128 <= number <= 255:
-            raise UsageError(f"{word} is not a number from 0 to 255")
+            raise UsageError(f"{word} is not a number from -128 to 255")
         out.append(number & 255)
     return bytes(out)
 
@@ -273,9 +274,10 @@ def read_literal(text: str) -> bytes:
 _ESCAPES = {"n": 10, "r": 13, "t": 9, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34}
 
 
-def _strings(text: str) -> bytes:
+def _strings(text: str, at: int) -> bytes:
+    """Parse string literals from an offset on. Errors count characters from the start of ``text``."""
     out = bytearray()
-    quote, at = ("", 0) if text[:1] not in "\"'b" else (" ", 0)
+    quote = "" if text[at : at + 1] not in "\"'b" else " "
     while at < len(text):
         char = text[at]
         if quote == " ":

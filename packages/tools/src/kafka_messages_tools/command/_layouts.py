@@ -35,14 +35,14 @@ class LayoutRow(NamedTuple):
         )
 
     def mark(self, version: int) -> str:
-        """Return the mark for a version: ``.`` absent, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` both."""
+        """Return ``.`` if absent in a version, ``+`` present, ``?`` nullable, ``t`` tagged, ``T`` tagged and nullable."""
         if version not in self.types:
             return "."
         is_tagged = version in self.descriptor.tagged or self.descriptor.optional
         return ("tT" if is_tagged else "+?")[version in self.descriptor.nullable]
 
     def runs(self) -> list[tuple[int, int, str]]:
-        """Return first version, last version and wire type of each run of versions with one type."""
+        """Return first version, last version and wire type of each range of versions with the same wire type."""
         found: list[tuple[int, int, str]] = []
         for version, kind in self.types.items():
             if found and found[-1][2] == kind and found[-1][1] == version - 1:
@@ -53,7 +53,7 @@ class LayoutRow(NamedTuple):
 
 
 def rows_of(package: Package, name: str) -> list[LayoutRow]:
-    """Return all fields of a message, nested ones after their struct."""
+    """Return all fields of a message; nested fields follow the field that contains them."""
     schema, message = package.module("schema"), package.message(name)
     descriptor = schema.descriptor_of(message)
     entities = schema.entity_types(message)

@@ -28,7 +28,7 @@ def entry(package: Package, word: str) -> MessageInfo:
 
 
 def entries_of(package: Package, word: str) -> list[MessageInfo]:
-    """Return the named message, or request and response of an API name or key. Raises NotFoundError."""
+    """Return the request and response of an API by name or key, or the message of this name. Raises NotFoundError."""
     return _of_api(word, package.root.all_messages()) or [entry(package, word)]
 
 
@@ -44,7 +44,7 @@ def flexible_versions(info: MessageInfo) -> str:
 
 
 def headers_of(package: Package, info: MessageInfo) -> tuple[tuple[int, int], ...]:
-    """Return pairs of the first message version and the header version."""
+    """Return pairs of a message version and the header version used from it on; empty without a header."""
     if info.kind not in ("request", "response") or not package.has("protocol"):
         return ()
     api = package.api(info.api_key)
@@ -59,7 +59,7 @@ def header_versions(package: Package, info: MessageInfo) -> str:
 
 
 def is_version(word: str) -> bool:
-    """Check whether a word is a version; longer numbers are hex."""
+    """Check for ``latest``, ``13`` or ``v13``; numbers of more than 3 digits are hex."""
     number = word.removeprefix("v")
     return word == "latest" or (number.isdigit() and len(number) < 4)
 
@@ -71,7 +71,7 @@ def version_of(found: MessageInfo, word: str) -> int:
         return valid.highest
     number = word.removeprefix("v")
     if not (number.isascii() and number.isdigit()):
-        raise UsageError(f"{word!r} is not a version; {found.name} has {valid.notation}")
+        raise UsageError(f"{word!r} is not a version; {found.name} has {valid}")
     if len(number) > MOST_DIGITS or int(number) not in valid:
-        raise NotFoundError(f"{found.name} has no version {number}, only {valid.notation}")
+        raise NotFoundError(f"{found.name} has no version {number}, only {valid}")
     return int(number)

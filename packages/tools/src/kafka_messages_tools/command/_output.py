@@ -1,4 +1,4 @@
-"""Output of the command: text, optionally coloured, or JSON lines."""
+"""Output of the command: text, optionally colored, or JSON lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TextIO
 
-# SGR codes of the 16 standard colours, which terminals adapt to their background.
+# SGR codes of the 16 standard colors, which terminals adapt to their background.
 STYLES = {
     "dim": "2",
     "bold": "1",
@@ -25,7 +25,7 @@ STYLES = {
     "title": "1;4",
 }
 
-# C1 control characters, which some terminals execute and JSON does not escape.
+# DEL and C1 control characters, which some terminals execute and JSON does not escape.
 _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 
@@ -69,7 +69,7 @@ class Output:
     def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], *, has_groups: bool = False) -> None:
         """Print an aligned table, with wide cells wrapped.
 
-        With ``has_groups`` the first column of a wide table becomes headings.
+        With ``has_groups``, the values of the first column become headings if the table is too wide.
         """
         texts = [[*map(_cell, row)] for row in rows]
         whole = sum(max(map(len, column)) + GAP for column in zip(head, *texts, strict=True)) - GAP

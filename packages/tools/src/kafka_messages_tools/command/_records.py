@@ -21,8 +21,8 @@ _MAY_BE_METADATA = "redacted, may be a metadata record; use --topic, or --show-s
 class TopicDecoder:
     """Decoder for the batches of one topic; ``failed`` is set if a record could not be decoded.
 
-    ``is_sure`` is True if the user named the topic. Otherwise a record that may be a metadata record is decoded
-    as one, which redacts its secrets, or redacted as a whole if that fails.
+    ``is_sure`` is True if the user named the topic. Otherwise records that may come from the metadata log are
+    decoded as metadata records, with secrets redacted; if decoding fails, the whole record is redacted.
     """
 
     def __init__(self, package: Package, topic: str | None, show_secrets: bool, is_sure: bool) -> None:
@@ -38,7 +38,7 @@ class TopicDecoder:
         self._metadata = logs.get(self._secrets.METADATA_TOPIC)
 
     def rows(self, batch: Any) -> Iterator[dict[str, object]]:
-        """Yield a row per record, or one for a batch without an installed codec. Raises DecodeError."""
+        """Yield a row per record, or an error for a batch whose codec is not installed. Raises DecodeError."""
         from kafka_records import MissingCodecError, RecordError
 
         try:
@@ -66,7 +66,7 @@ class TopicDecoder:
             if self._metadata is not None:
                 return self._of_metadata(value, self._metadata)
         except (self._error, ValueError):
-            pass  # no metadata record, or one of another release
+            pass  # not a metadata record, or a record type of another release
         return (
             self._plain(record)
             if self.show_secrets

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class Lifetime(NamedTuple):
-    """The first release with an element, and the first later one without it."""
+    """The first release with a version or field, and the first later release without it."""
 
     since: str | None
     until: str | None
-    # Releases in between without it.
+    # Later releases before `until` that lack the version or field.
     gaps: tuple[str, ...] = ()
-    # True if `since` has the first definition of an older element.
+    # True if releases before `since` had the version or field in their code, but without a definition.
     is_older: bool = False
     # True if `since` is the oldest known release.
     is_first: bool = False
@@ -30,7 +30,7 @@ class Lifetime(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Long form: ``since Kafka 2.2.0 or before, until 4.0.0``; empty if no release has it."""
+        """Text such as ``since Kafka 2.2.0 or before, until 4.0.0``; empty if ``since`` is None."""
         if self.since is None:
             return ""
         begins = f"Kafka {self.since} or before" if self.is_first else f"Kafka {self.since}"
@@ -64,14 +64,14 @@ class Releases:
         return self._lifetime(since, until, gaps, ask.is_older(message, version))
 
     def in_version(self, row: LayoutRow, version: int) -> Lifetime:
-        """Return the availability of a field in a version that has it."""
+        """Return the lifetime of a field in one message version."""
         ask, name = self._history, row.message.name
         since = ask.field_since(name, row.path, version)
         is_older = since == ask.since(name, version) and ask.is_older(name, version)
         return self._lifetime(since, ask.until(name, version), ask.gaps(name, version), is_older)
 
     def in_versions(self, row: LayoutRow, versions: Iterable[int]) -> Lifetime:
-        """Return the availability of a field over several versions."""
+        """Return the lifetime of a field in several message versions together."""
         order = self._history.RELEASES.index
         lifetimes = [lifetime for version in versions if (lifetime := self.in_version(row, version)).since is not None]
         since = min((lifetime.since for lifetime in lifetimes if lifetime.since is not None), key=order, default=None)
@@ -82,7 +82,7 @@ class Releases:
         return self._lifetime(since, last, tuple(sorted(gaps, key=order)), is_older)
 
     def runs(self, row: LayoutRow, versions: Iterable[int]) -> list[tuple[int, int, Lifetime]]:
-        """Return first version, last version and availability of each run of versions with the same availability."""
+        """Return first version, last version and lifetime of each range of versions with the same lifetime."""
         found: list[tuple[int, int, Lifetime]] = []
         for version in versions:
             lifetime = self.in_version(row, version)

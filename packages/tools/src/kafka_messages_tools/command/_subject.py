@@ -19,14 +19,14 @@ BYTES = "a file, - for standard input, or bytes as hex"
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("message", nargs="?", help=MESSAGE)
-    parser.add_argument("version", nargs="?", help="its version, or latest; omit it if a header contains it")
+    parser.add_argument("version", nargs="?", help="message version, or latest; not needed if a header contains it")
     parser.add_argument("bytes", nargs="?", help=BYTES)
     add_form(parser)
     about = "a length (int32) and a header precede the message, as on a connection"
     parser.add_argument("--frame", action="store_true", help=about)
-    about = "the header precedes the message; in a log its type and version"
+    about = "a header precedes the message; in records of internal topics, type, version or both"
     parser.add_argument("--header", action="store_true", help=about)
-    about = "request bytes of a response, instead of message and version"
+    about = "the request that a response answers, instead of message and version"
     parser.add_argument("--request", metavar="BYTES", help=about)
 
 
@@ -56,7 +56,9 @@ class Subject:
         elif words and not (self.has_header and _is_bytes(package, words)):
             self._message(words)
         elif not self.has_header:
-            raise UsageError("MESSAGE is missing; only requests with --frame or --header need none")
+            raise UsageError(
+                "MESSAGE is missing; omit it only with --request, or for requests with --frame or --header"
+            )
         if len(words) > 1:
             raise UsageError(f"unexpected argument: {words[1]!r}")
         if self.has_header and self.kind in ("request", "response"):
@@ -75,7 +77,7 @@ class Subject:
         if words and (not says_itself or len(words) > 1 or is_version(words[0])):
             self.version = version_of(found, words.pop(0))
         elif not says_itself:
-            raise UsageError(f"VERSION is missing: {found.name} has {found.valid_versions.notation}")
+            raise UsageError(f"VERSION is missing: {found.name} has {found.valid_versions}")
 
     def _answer(self, data: bytes) -> None:
         protocol = self.package.module("protocol")

@@ -38,7 +38,7 @@ def available(package: Package) -> list[str]:
 
 
 def check(name: str, package: Package) -> None:
-    """Check the components a subcommand needs. Raises PackageError."""
+    """Check that the package has the components of a subcommand. Raises PackageError."""
     missing = [component for component in SUBCOMMANDS[name][1] if not package.has(component)]
     if missing:
         what = f"{name} requires the component {missing[0]}, which {package.name} was generated without"

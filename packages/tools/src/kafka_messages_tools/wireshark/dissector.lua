@@ -101,7 +101,7 @@ local function operation(word, struct)
 end
 
 local function parse(text)
-  local layouts, struct, versions, number = {}, {}, {}, 0 -- after the loop those of the message, which comes last
+  local layouts, struct, versions, number = {}, {}, {}, 0 -- the last struct is the message
   for line in text:gmatch("[^\n]+") do
     if line:sub(1, 1) == ":" then
       struct, versions = {}, {}

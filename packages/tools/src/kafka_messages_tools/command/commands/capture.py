@@ -28,26 +28,26 @@ def add_arguments(parser: ArgumentParser) -> None:
 
     about = "pcap or pcapng, also gzipped, or the text of a followed stream; - for standard input"
     parser.add_argument("file", help=about)
-    about = "clients and the versions they use, with those this package lacks"
+    about = "API versions that each client uses, and Kafka releases that lack some of these versions"
     parser.add_argument("--clients", action="store_true", help=about)
-    parser.add_argument("--explain", metavar="N", type=number, help="every byte of exchange N")
+    parser.add_argument("--explain", metavar="N", type=number, help="explain every byte of exchange N")
     about = "only these APIs, by name or key, comma-separated; may be repeated"
     parser.add_argument("--api", metavar="API", action="append", default=[], help=about)
     about = "only this client id; may be repeated"
     parser.add_argument("--client", metavar="ID", action="append", default=[], help=about)
-    parser.add_argument("--errors", action="store_true", help="only responses with an error")
-    about = "only these errors, by name or code, as --api"
+    parser.add_argument("--errors", action="store_true", help="only responses with an error code other than 0")
+    about = "only these errors, by name or code, comma-separated; may be repeated"
     parser.add_argument("--error", metavar="ERROR", action="append", default=[], help=about)
-    about = "ports of brokers, as --api; detected by default"
+    about = "ports of brokers, comma-separated; may be repeated; by default, connections are detected"
     parser.add_argument("--port", metavar="PORT", action="append", default=[], help=about)
-    about = "records as base64 or only their size"
+    about = "data: records as base64 (default); size: only the size of records"
     parser.add_argument("--records", metavar="HOW", default="data", help=about, **one_of(("data", "size")))
-    about = "exit with 1 if part of the capture could not be read"
+    about = "exit with 1 if data is missing, unreadable or encrypted"
     parser.add_argument("--strict", action="store_true", help=about)
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print exchanges or clients; return 1 with ``--strict`` if data is missing or unreadable."""
+    """Print exchanges or clients. With ``--strict``, return 1 if data is missing, unreadable or encrypted."""
     choice = _choice(given, package)
     name = given.file
     if name == "-" and sys.stdin is None:
@@ -56,7 +56,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     size = 0 if name == "-" else os.stat(name).st_size
     with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
         opened = _opened(file, ports, package)
-        found = filter(choice.fits, opened)
+        found = filter(choice.fits, _counted(opened) if given.strict else opened)
         if given.clients:
             _clients(found, out, package)
         elif given.explain is not None:
@@ -74,6 +74,15 @@ def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) 
         return capture.Capture(file, ports, package.name)
     except capture.CaptureError as error:
         raise InputError(str(error)) from None
+
+
+def _counted(opened: capture.Capture) -> Iterator[capture.Exchange]:
+    """Yield the exchanges, and count undecodable messages in the report."""
+    for exchange in opened:
+        for side in ("request", "response"):
+            if getattr(exchange, f"{side}_frame") is not None and getattr(exchange, f"{side}_problem"):
+                opened.report.count("messages not decoded")
+        yield exchange
 
 
 def _choice(given: Namespace, package: Package) -> capture.Choice:
@@ -94,7 +103,7 @@ def _listed(texts: list[str]) -> list[str]:
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 6 and 0 < int(text) < 65536):
-        raise UsageError(f"--port {text} is not between 1 and 65535")
+        raise UsageError(f"--port {text} is not a number from 1 to 65535")
     return int(text)
 
 

@@ -25,12 +25,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    """Print the script. Raises UsageError if the package has no installed command."""
+    """Print the script. Raises UsageError under ``python -m``, unless the package is ``kafka_messages``."""
     from .._main import program
 
     prog = program(None)
     if " " in prog and package.name != DEFAULT:
-        raise UsageError("only an installed command can be completed; set program in package.toml")
+        what = "completion does not work with python -m; run the package's own command"
+        raise UsageError(f"{what} (program in package.toml)")
     prog = PROGRAM if " " in prog else prog
     out.line(script(given.shell, prog, package).rstrip("\n"))
     return 0

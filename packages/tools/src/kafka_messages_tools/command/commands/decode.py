@@ -80,7 +80,7 @@ def _of_connection(subject: Subject, data: bytes, show_secrets: bool) -> object:
 def _of_record(subject: Subject, data: bytes, show_secrets: bool) -> object:
     package = subject.package
     if (error := package.module("explain").explain_record(data, subject.message).error) is not None:
-        raise error  # also if the bytes name another message
+        raise error  # also for a record of another type
     if subject.kind == "metadata":
         message, version = _metadata_record(package, subject.message, data)
     elif subject.kind == "coordinator-key":

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from .._output import Output
 
 EXAMPLES = ("diff MetadataResponse 12 13", "diff Metadata 12 13", "diff MetadataResponse 13 before.bin after.bin")
-MORE = "The exit status is 1 if they differ."
+MORE = "The exit status is 1 if the versions or messages differ."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     about = "a message; to compare two versions, also an API by name or key"
     parser.add_argument("message", help=about)
-    parser.add_argument("version", help="its version, or latest")
+    parser.add_argument("version", help="version of the message, or latest")
     parser.add_argument("other", nargs="+", help="another version, or two messages as files or hex")
     add_form(parser)
 
@@ -39,7 +39,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     found = entry(package, word)
     version = version_of(found, first)
     if len(words) != 2:
-        raise UsageError("another version or two messages (files or hex) are required")
+        raise UsageError("expected another version, or two messages as files or hex")
     return _messages(package, found, version, words, given.form, out)
 
 

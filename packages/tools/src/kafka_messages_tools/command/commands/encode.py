@@ -25,16 +25,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     from .._arguments import number, one_of
 
     parser.add_argument("message", help="name of a message")
-    parser.add_argument("version", help="its version, or latest")
-    about = "JSON, a file, or - for standard input; also one value per line"
+    parser.add_argument("version", help="version of the message, or latest")
+    about = "JSON, a file, or - for standard input; may contain one JSON value per line"
     parser.add_argument("json_text", nargs="?", metavar="json-text", help=about)
     about = f"form of the bytes: {', '.join(FORMS)}"
     parser.add_argument("--out", metavar="FORM", default="hex", help=about, **one_of(FORMS))
-    parser.add_argument("--frame", action="store_true", help="prepend length and header")
-    about = "prepend the header; in a log the type and version"
+    parser.add_argument("--frame", action="store_true", help="prepend a length and a header")
+    about = "prepend a header; in records of internal topics, type, version or both"
     parser.add_argument("--header", action="store_true", help=about)
-    parser.add_argument("--correlation-id", metavar="NUMBER", type=number, default=0, help="of the header")
-    parser.add_argument("--client-id", metavar="TEXT", help="of the header of a request")
+    parser.add_argument("--correlation-id", metavar="NUMBER", type=number, default=0, help="id in the header")
+    parser.add_argument("--client-id", metavar="TEXT", help="id in the header of a request")
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
@@ -81,7 +81,7 @@ def _values(word: str | None) -> list[Any]:
     if word is not None and word.lstrip()[:1] in ("{", "["):
         data, name = word.encode(), "the argument"
     elif word is None or word == "-":
-        data, name = from_standard_input("no input: give JSON or a file name, or pipe it in", word), STANDARD_INPUT
+        data, name = from_standard_input("no input: give JSON or a file name, or pipe JSON in", word), STANDARD_INPUT
     elif exists(word):
         with open(word, "rb") as file:
             data, name = whole(file, word), word

@@ -17,8 +17,8 @@ EXAMPLES = ("errors 35", "errors NOT_COORDINATOR", "errors -1", "errors 16 --fie
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("code", nargs="*", help="numbers or names")
-    about = "also all fields that contain error codes"
+    parser.add_argument("code", nargs="*", help="error codes, by number or name")
+    about = "also print all fields that contain error codes"
     parser.add_argument("--fields", action="store_true", help=about)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 _ALL = 1 << 62
-# Default maximum of fields shown: a few seconds and less than 200 MB.
+# Default maximum number of fields shown, which takes a few seconds and less than 200 MB.
 FIELDS = 50_000
 
 EXAMPLES = (
@@ -30,8 +30,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     from .._arguments import number
 
     add_subject(parser)
-    parser.add_argument("--records", action="store_true", help="open record batches too")
-    parser.add_argument("--all", action="store_true", help="all bytes of long fields")
+    parser.add_argument("--records", action="store_true", help="also show the records of record batches")
+    parser.add_argument("--all", action="store_true", help="show all bytes of long fields")
     about = f"maximum number of fields shown, {FIELDS:,} by default; 0 for all"
     parser.add_argument("--limit", metavar="FIELDS", type=number, help=about)
 
@@ -43,7 +43,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     left = FIELDS if most is None else most or _ALL
     for address, data in subject.pieces():
         if left <= 0:
-            note(f"the messages from byte {address} on are not shown; raise --limit, or use 0 to show all")
+            note(f"the messages from byte {address} on are not shown; raise --limit, or use --limit 0 to show all")
             return 1
         found = _explained(subject, data, given.records, left)
         left -= sum(1 for _ in found.leaves())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST = 5
 
 EXAMPLES = ("guess unknown.bin", "guess '00 12 00 03 00 00 00 07 00 02 6d 65 00 03 6d 65 02 31 00'")
-MORE = "Few bytes match many messages. The header of a request identifies it; that of a response does not."
+MORE = "Short input matches many messages. A request header identifies the message; a response header does not."
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -26,7 +26,7 @@ MORE = "Keys and values are shown as strings if they are UTF-8, else as base64. 
 def add_arguments(parser: ArgumentParser) -> None:
     about = "segments (.log) and snapshots (.checkpoint), - for standard input"
     parser.add_argument("file", nargs="+", help=about)
-    about = "the topic, if the folder name does not contain it"
+    about = "topic of the records; by default taken from the directory name"
     parser.add_argument("--topic", metavar="TOPIC", help=about)
 
 
@@ -74,7 +74,7 @@ def _opened(path: str) -> BinaryIO:
     if path != "-":
         return open(path, "rb")
     if sys.stdin is None:
-        raise UsageError("no input: give a file name, or pipe the log in")
+        raise UsageError("standard input is closed; give a file name")
     return open(sys.stdin.fileno(), "rb", closefd=False)
 
 

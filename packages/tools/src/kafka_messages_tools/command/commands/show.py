@@ -31,8 +31,8 @@ MORE = LEGEND
 def add_arguments(parser: ArgumentParser) -> None:
     about = "a message, or an API by name or key: its request and response"
     parser.add_argument("message", nargs="?", help=about)
-    parser.add_argument("version", nargs="?", help="show the layout of one version, or latest")
-    about = "one field, by path or name; without a message, in all messages"
+    parser.add_argument("version", nargs="?", help="show only the layout of this version, or of latest")
+    about = "one field, by path or name; without MESSAGE, in all messages"
     parser.add_argument("--field", metavar="PATH", help=about)
     parser.add_argument("--entity", metavar="TYPE", help="fields of one entity type, such as topicName")
 

@@ -21,11 +21,11 @@ HAS_OUTPUT_OPTIONS = False
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    about = "name of the protocol, which fields in filters begin with"
+    about = "name of the protocol, and prefix of the field names in filters"
     parser.add_argument("--name", metavar="NAME", help=about)
     about = "TCP ports of brokers; other connections are detected by content"
     parser.add_argument("--ports", metavar="PORTS", default=PORTS, help=about)
-    about = "print the display filter for responses with an error instead"
+    about = "print only the display filter for responses with an error"
     parser.add_argument("--error-filter", action="store_true", help=about)
 
 
