@@ -1,4 +1,4 @@
-"""Choice between native core and pure code; derived, patched and pickled methods."""
+"""Choice between native core and pure code; subclassed, patched and pickled methods."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ ArrowArray._fields_ = [
 
 
 def with_changed_export(array: Any, change: Callable[[ArrowArray], object]) -> Any:
-    """Return the array as exported by a producer with a wrong ArrowArray."""
+    """Return the array, imported from an export whose ArrowArray was changed."""
     told, schema = ArrowArray(), (ctypes.c_byte * 72)()
     array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
     change(told)

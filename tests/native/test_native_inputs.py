@@ -153,7 +153,7 @@ def test_concurrent_changes_of_bytes_keep_the_row_count() -> None:
     try:
         assert len(decode(rows, OffsetCommitValue, 4)) == 2000
     except RowError:
-        pytest.fail("the bytes are as they were")
+        pytest.fail("decode rejects the restored bytes")
 
 
 def resident() -> int:

@@ -96,7 +96,7 @@ static int bind_field(const Binding *binding, const TextStruct *from, const Text
     if (text->is_keyed) {
         field->list = class_called(binding, from, binding->text->structs[text->structure].name, "Collection");
         if (field->list == NULL) return -1;
-        EXPECT(is_list_class(field->list) && field->list != &PyList_Type, "a collection must be a list subclass with exactly one slot");
+        EXPECT(is_list_class(field->list) && field->list != &PyList_Type, "a collection must be a list with exactly one slot");
     } else if (text->is_array) {
         field->list = (PyTypeObject *)Py_NewRef((PyObject *)&PyList_Type);
         field->is_leaf_list = !is_struct || field->structure->is_leaf;

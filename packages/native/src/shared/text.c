@@ -230,7 +230,7 @@ static int read_wire_type(Reader *reader, TextLayout *layout, const TextField *f
         EXPECT(which < reader->text->layout_count, "a field has a layout that is not defined before it");
         const TextLayout *inner = &reader->text->layouts[which];
         op->layout = (int)which;
-        EXPECT(inner->structure == field->structure, "a field has the layout of another struct");
+        EXPECT(inner->structure == field->structure, "the layout of another struct");
         layout->is_unsupported |= inner->is_unsupported;
         layout->has_wire_types |= inner->has_wire_types;
         return 0;
@@ -266,7 +266,7 @@ static int read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *op
     EXPECT(at_end_of_word(reader), "unexpected characters after an operation");
     EXPECT(has_length || (!op->is_compact && (!op->is_nullable || field->kind == KIND_STRUCT)), "the field cannot be compact or nullable");
     op->least = op->kind == KIND_STRUCT ? reader->text->layouts[op->layout].least : least_of(op->kind, op->is_compact);
-    EXPECT(!is_empty == !(field->is_array && op->least == 0), "flag 'e' contradicts the minimum size of the elements");
+    EXPECT(!is_empty == !(field->is_array && op->least == 0), "flag 'e' contradicts the element size");
     return 0;
 }
 
