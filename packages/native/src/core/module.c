@@ -39,7 +39,7 @@ static void free_module(void *module) { clear_module(module); }
 static PyMethodDef functions[] = {
     {"use_maker", use_maker, METH_O, "use_maker(cls, /)\n--\n\nRoute calls of a class to the Maker in its attribute _maker."},
     {"filled", (PyCFunction)(void (*)(void))filled, METH_FASTCALL,
-     "filled(cls, /, *values)\n--\n\nCreate an object of a class with only __slots__, and set the first by name."},
+     "filled(cls, /, *values)\n--\n\nCreate an object of a class with only __slots__, and set its first slots, ordered by name."},
     {NULL, NULL, 0, NULL},
 };
 
