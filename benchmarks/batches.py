@@ -111,7 +111,7 @@ def inside(arguments: Namespace, with_package: bool) -> list[dict[str, Any]]:
     command = [str(python), __file__, "--inside", str(int(with_package)), "--samples", str(arguments.samples)]
     done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, check=False, text=True)
     if done.returncode:
-        raise SystemExit(f"measuring ended with status {done.returncode}")
+        raise SystemExit(f"the measuring process ended with status {done.returncode}")
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
 
@@ -134,9 +134,7 @@ def parse() -> Namespace:
     parser.add_argument("--package", default=str(environments.HERE.parent / "generated" / "src"), metavar="PATH")
     parser.add_argument("--work", type=Path, default=environments.HERE / ".venvs", metavar="DIR")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
-    parser.add_argument(
-        "--inside", type=int, choices=(0, 1), help="measure in this process (what the command itself starts)"
-    )
+    parser.add_argument("--inside", type=int, choices=(0, 1), help="internal: measure in this process")
     return parser.parse_args()
 
 

@@ -27,7 +27,7 @@ from workloads import WORKLOADS
 # Rows per input, 5 to 30 MB; smaller inputs are measured too.
 ROWS = {"W1": 5000, "W2": 40, "W3": 300, "W4": 500, "W5": 500, "W6": 100_000, "W7": 500, "OffsetCommitValue": 1_000_000}
 FEW = (1, 100, 1000)
-# Bytes of messages decoded one by one per sample; the time of all is extrapolated.
+# Bytes of messages decoded one by one per sample; the time of all messages is extrapolated from it.
 OBJECTS = 200_000
 WAYS = ("native columns", "pure columns", "native objects", "pure objects")
 # Values of KAFKA_MESSAGES_NATIVE, each measured in its own process.
@@ -136,9 +136,9 @@ def main() -> None:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="3 rounds instead of 9")
     parser.add_argument("--only", type=names, default=list(ROWS), metavar="NAMES", help="such as W1,OffsetCommitValue")
-    parser.add_argument("--output", type=Path, help="keep the report")
+    parser.add_argument("--output", type=Path, help="write the report there too")
     parser.add_argument(
-        "--measure", type=int, metavar="ROUNDS", help="measure the implementation in use, and print JSON"
+        "--measure", type=int, metavar="ROUNDS", help="internal: measure the selected implementation and print JSON"
     )
     arguments = parser.parse_args()
     sys.path.insert(0, str(HERE.parent / "generated" / "src"))

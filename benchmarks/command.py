@@ -1,8 +1,8 @@
-"""Measure the CPU time that the command takes beyond a bare Python process.
+"""Measure the CPU time that the command ``kafka-messages`` takes beyond a bare Python process.
 
     python benchmarks/command.py [--samples N] [--package PATH] [--output FILE]
 
-Exits with status 1 above a limit of ``CASES``.
+Exits with status 1 if a case exceeds its limit in ``CASES``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compare small requests and responses including headers with our codec alone and with kafka-python.
+"""Compare small requests and responses with headers to our codec alone and to kafka-python.
 
     python benchmarks/envelope.py [--rounds N]
 
@@ -27,7 +27,7 @@ Call = Callable[[], object]
 
 
 def calls() -> dict[str, tuple[Call, Call, Call]]:
-    """Return by direction: our codec with header and length, our codec alone, and kafka-python with both."""
+    """Return calls by direction: our codec with header and length, our codec alone, kafka-python with header and length."""
     ours = HeartbeatRequest(group_id="billing", generation_id=5, member_id=MEMBER)
     answer = HeartbeatResponse()
     body, answered = ours.write(VERSION), answer.write(VERSION)

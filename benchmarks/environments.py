@@ -24,7 +24,7 @@ SWITCH = "KAFKA_MESSAGES_NATIVE"
 
 @dataclass(frozen=True)
 class Codec:
-    """Codec to measure; ``requirement`` is for pip or, for our package, an import root."""
+    """Codec to measure; ``requirement`` is a requirement for pip or, for our package, an import root."""
 
     name: str
     adapter: str
@@ -71,7 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=Path,
         default=HERE.parent / "packages" / "native",
         metavar="PATH",
-        help="the core for kafka-messages-native: a wheel, or sources to compile (default: native of this repository)",
+        help="the core for kafka-messages-native: a wheel, or sources to compile (default: packages/native)",
     )
     parser.add_argument(
         "--work", type=Path, default=HERE / ".venvs", metavar="DIR", help="where the environments are kept"
@@ -82,7 +82,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=EXECUTABLE",
-        help="use an environment in which that codec is installed already",
+        help="use the environment of this interpreter, in which the codec is installed",
     )
 
 
@@ -143,7 +143,7 @@ def _core(native: Path, work: Path) -> Path:
 
 
 def _require_compiler() -> None:
-    # Fail early with a clearer message than pip's.
+    # Fail before pip does, with a clearer message.
     compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "").split()
     headers = Path(sysconfig.get_path("include")) / "Python.h"
     missing = [f"the C compiler {compiler[0]} is not there"] if compiler and not shutil.which(compiler[0]) else []

@@ -1,8 +1,9 @@
-"""Measure the CPU seconds that each Spark job takes on the example's files beyond those of a session.
+"""Measure the CPU seconds that each Spark job takes on the example files, beyond those of a session.
 
     python benchmarks/jobs.py [--quick] [--samples N] [--jobs groups,segments] [--limit SECONDS] [--output FILE]
 
-Each run is a fresh process; its CPU covers Python, the JVM and its workers. Exits with status 1 above the limit.
+Each run is a fresh process; its CPU time covers Python, the JVM and its workers. Exits with status 1
+if a job exceeds the limit.
 """
 
 from __future__ import annotations
@@ -92,9 +93,9 @@ def render(command: str, measured: dict[str, list[Cost]]) -> str:
 def main(words: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--samples", type=int, default=5, help="fresh processes for each job (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="one of each")
-    parser.add_argument("--jobs", default=",".join(list(JOBS)[1:]), help="which (default: all)")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds beyond a session (default %(default)g)")
+    parser.add_argument("--quick", action="store_true", help="run each job once")
+    parser.add_argument("--jobs", default=",".join(list(JOBS)[1:]), help="jobs to measure (default: all)")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="maximum beyond a session (default %(default)g s)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the table there too")
     arguments = parser.parse_args(words)
     names = arguments.jobs.split(",")

@@ -1,4 +1,4 @@
-"""Markdown report on other languages: time ratios, and those above the bounds."""
+"""Markdown report on other languages: time ratios, and the ratios that exceed their maximum."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from toolchains import LANGUAGES
 from workers import Worker, Written, disagreements, started
 from workloads import Workload
 
-# The last one encodes to a reused buffer, in other languages only; it is compared with our ``encode``.
+# The last operation encodes to a reused buffer, in other languages only; its peer is our ``encode``.
 OPERATIONS = ("decode", "encode", "encode+reuse")
 
 
@@ -84,7 +84,7 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
         type=environments.names,
         default=list(LANGUAGES),
         metavar="NAMES",
-        help=f"choice among {', '.join(LANGUAGES)} (default: all whose toolchains are there)",
+        help=f"choice among {', '.join(LANGUAGES)} (default: all whose toolchains are installed)",
     )
     parser.set_defaults(codecs=[environments.NATIVE, environments.OURS])
     arguments = parser.parse_args(argv)
@@ -97,7 +97,7 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 def main() -> None:
     arguments = parse()
     if not sys.platform.startswith("linux"):
-        raise SystemExit("the clock of another process is read as on Linux; there is no such comparison elsewhere")
+        raise SystemExit("this comparison needs Linux, to read the CPU clock of other processes")
     chosen = [LANGUAGES[name] for name in arguments.languages]
     skipped = {language.name: missing for language in chosen if (missing := language.missing())}
     present = [language for language in chosen if language.name not in skipped]

@@ -84,7 +84,7 @@ class Loaded:
         made, written = self._encode(names["message"]), names["data"]
         assert isinstance(written, bytes | bytearray)
         if made != self.data or not written.endswith(self.data):
-            raise ValueError(f"{operation} does not give the message or the bytes that encode gave")
+            raise ValueError(f"{operation} does not return the same message or bytes as encode")
 
     def _run(self, statement: str, **variables: object) -> dict[str, object]:
         names: dict[str, object] = {**self.case.names, **variables}

@@ -1,4 +1,4 @@
-"""Samples in turns."""
+"""Samples of several subjects, measured alternately."""
 
 from __future__ import annotations
 

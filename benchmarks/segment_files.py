@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kafka_records.segments.batch_writer import write_batches
 
-# Distinct records of a file; further batches repeat them at other offsets, which no checksum covers.
+# Distinct records of a file; further batches repeat them at other base offsets, which no checksum covers.
 DISTINCT_RECORDS = 20_000
 TIME = 1_700_000_000_000
 

@@ -3,7 +3,7 @@
     python benchmarks/segments.py [--samples N] [--records N] [--only PART] [--output FILE]
 
 ``read_segments`` runs in a fresh process per sample, to measure peak memory, and in one process with and without the
-core. In Spark (``local[2]``), ``kafka_log`` is compared with ``binaryFile`` and with a source of prepared rows.
+core. On Spark (``local[2]``), ``kafka_log`` is compared with ``binaryFile`` and with a source of prepared rows.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ CORE_SHAPES = (
     Shape(500, 4096, "lz4"),
 )
 GIGABYTE = 1 << 30
-# Shapes and stored sizes for memory: ordinary batches, batches of 1 MiB that decompress to 20, and batches of 1 MiB.
+# Shapes and stored sizes for memory: ordinary batches, 1 MiB that decompresses to 20 MiB, 50 KiB to 1 MiB.
 LARGE = (
     (Shape(200, 64), GIGABYTE),
     (Shape(16, 1000), GIGABYTE),
@@ -172,7 +172,7 @@ def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]
     return measured
 
 
-# ---- In Spark ---------------------------------------------------------------------------------------------------
+# ---- On Spark ---------------------------------------------------------------------------------------------------
 
 
 def ways(spark: Any, folder: str, records: int) -> dict[str, Way]:
@@ -189,8 +189,8 @@ def ways(spark: Any, folder: str, records: int) -> dict[str, Way]:
         "kafka_log, all columns": lambda: log(*COLUMNS),
         "kafka_log, key and value": lambda: log("key", "value"),
         "kafka_log, offset": lambda: log("offset"),
-        "ready batches, all columns": lambda: ready(*COLUMNS),
-        "ready batches, key and value": lambda: ready("key", "value"),
+        "prepared rows, all columns": lambda: ready(*COLUMNS),
+        "prepared rows, key and value": lambda: ready("key", "value"),
     }
 
 

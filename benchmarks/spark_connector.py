@@ -2,7 +2,7 @@
 
     python benchmarks/spark_connector.py [--quick] [--samples N] [--records N] [--topics 64,4096] [--output FILE]
 
-All sources read a topic in one Spark session (``local[2]``) in turns; ``ready batches`` is the lower bound for
+All sources read a topic alternately in one Spark session (``local[2]``); prepared rows are the lower bound for
 ``kafka_log``. CPU excludes the broker. Ratios are the connector's time divided by the source's. Needs Maven and a JDK.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tests.interop.wire import Connection
 
 ROOT = Path(__file__).resolve().parents[1]
-PEER, LOG, PURE, FLOOR = "kafka", "kafka_log", "kafka_log, without the core", "ready batches"
+PEER, LOG, PURE, FLOOR = "kafka", "kafka_log", "kafka_log, without the core", "prepared rows"
 PARTITIONS = 4
 # Distinct batches of a topic; further ones repeat them.
 DISTINCT = 200
@@ -200,8 +200,8 @@ def parse(argv: Sequence[str]) -> Namespace:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the records, two rounds: a minute or two")
     parser.add_argument("--samples", type=int, help="rounds (default 5)")
-    parser.add_argument("--records", type=int, help="records of 64 bytes (default 10,000,000; of 4 KiB a 32nd of that)")
-    parser.add_argument("--topics", default=",".join(TOPICS), help="bytes of values, with commas between")
+    parser.add_argument("--records", type=int, help="number of 64-byte values (default 10,000,000); a 32nd for 4 KiB")
+    parser.add_argument("--topics", default=",".join(TOPICS), help="value sizes in bytes, separated by commas")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
     arguments = parser.parse_args(argv)
     arguments.samples = arguments.samples or (2 if arguments.quick else 5)

@@ -2,7 +2,7 @@
 
     python benchmarks/spark_functions.py [--quick] [--only TEXT] [--samples N] [--forks N] [--rows N] [--jars FILE]
 
-Each function decodes the same values to the ``noop`` sink, in turns with ``from_avro`` and in its own JVM. The lower
+Each function decodes the same values to the ``noop`` sink, alternately with ``from_avro`` and in its own JVM. The lower
 bounds return prepared structs from an Arrow function and from ``mapInArrow``. from_avro comes from Maven Central unless
 ``--jars`` names it.
 """
@@ -93,7 +93,7 @@ def measured_alone(workload: Workload, way: str, folder: Path, argv: Sequence[st
     command = [sys.executable, __file__, *argv, "--pair", workload.title, way, str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, timeout=1800)
     if done.returncode:
-        raise SystemExit(f"measuring {way} ended with {done.returncode}")
+        raise SystemExit(f"measuring {way} ended with status {done.returncode}")
     return {name: [Sample(*each) for each in samples] for name, samples in json.loads(done.stdout).items()}
 
 
@@ -136,10 +136,10 @@ def parse(argv: Sequence[str]) -> Namespace:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one round in one JVM, fewer rows, no scan, no udf")
     parser.add_argument(
-        "--only", default="", metavar="TEXT", help="workloads with this in their title, such as: nested"
+        "--only", default="", metavar="TEXT", help="only workloads whose title contains this, such as nested"
     )
     parser.add_argument("--samples", type=int, help="rounds per JVM (default 3)")
-    parser.add_argument("--forks", type=int, help="JVMs per way (default 3)")
+    parser.add_argument("--forks", type=int, help="JVMs per function (default 3)")
     parser.add_argument("--rows", type=int, help="rows of the flat workloads (default 5,000,000)")
     parser.add_argument("--jars", metavar="FILE", help="spark-avro's jar (default: from Maven Central)")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")

@@ -1,4 +1,4 @@
-"""Timed Spark queries to the ``noop`` sink, in turns."""
+"""Timed Spark queries to the ``noop`` sink, run alternately."""
 
 from __future__ import annotations
 

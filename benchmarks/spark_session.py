@@ -50,7 +50,7 @@ def fetched(connector: str) -> str:
     jar = WORK / f"{connector}-{version}.jar"
     if not jar.is_file():
         if shutil.which("mvn") is None:
-            raise SystemExit("Maven (the command mvn) is needed to obtain Spark's connector, or name it with --jars")
+            raise SystemExit("Maven (the command mvn) is not installed; pass the jar of Spark's connector with --jars")
         artifact = f"-Dartifact=org.apache.spark:{connector}:{version}"
         command = ["mvn", "-q", "-B", "dependency:copy", artifact, f"-DoutputDirectory={WORK}"]
         if subprocess.run(command, check=False, timeout=600, stdout=sys.stderr).returncode:

@@ -1,8 +1,8 @@
-"""Measure traversals, unsupported fields and copies of messages next to reading them, native and pure, in one run.
+"""Compare traversals, unsupported fields and copies of messages with reading them, native and pure, in one run.
 
 python benchmarks/traversals.py [--rounds N]
 
-Prints CPU µs of each call and, in brackets, the ratio to ``read``: the minimum of rounds in turns.
+Prints CPU µs of each call and, in brackets, the ratio to ``read``: the minimum of alternating rounds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Driver's side of the workers."""
+"""Processes of the workers, as seen by the driver."""
 
 from __future__ import annotations
 

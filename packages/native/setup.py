@@ -16,14 +16,14 @@ CAN_RUN = platform.python_implementation() == "CPython" and not sysconfig.get_co
 
 
 class ForOneInterpreter(Distribution):
-    """Tags also wheels without the extensions by interpreter, so that other interpreters do not install them."""
+    """Give every wheel the tag of its interpreter: a wheel without extensions must not be installed by others."""
 
     def has_ext_modules(self) -> bool:
         return True
 
 
 class BuildWithCompiler(build_ext):
-    """Builds the extensions, or warns if there is no compiler."""
+    """Build the extensions, or warn if there is no compiler."""
 
     def build_extensions(self) -> None:
         if self.compiler.compiler_type != "msvc":

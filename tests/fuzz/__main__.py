@@ -1,4 +1,4 @@
-"""python -m tests.fuzz: fuzz for a limited time and print counts; exit with 1 and the case if the implementations differ."""
+"""Fuzz for a limited time and print counts; if native and pure code differ, print the case and exit with 1."""
 
 from __future__ import annotations
 
@@ -26,20 +26,22 @@ def main() -> int:
         if arguments.sanitize and "FUZZ_BUILD" not in os.environ:
             return sanitized(arguments.tests)
     except build.NoCompiler as error:
-        print(f"this needs a compiler: {error}", file=sys.stderr)
+        print(f"cannot build the fuzzer: {error}", file=sys.stderr)
         return 2
     return fuzzed(arguments)
 
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60, help="how long to go on (60)")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="repeats a run")
-    parser.add_argument("--case", type=int, help="one case of the run of that seed")
-    parser.add_argument("--only", choices=SORTS, help="one sort of cases")
-    parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UndefinedBehaviorSanitizer")
-    parser.add_argument("--tests", action="store_true", help="with --sanitize: run tests/native that way instead")
-    parser.add_argument("--guided", action="store_true", help="led by coverage, with clang's libFuzzer")
+    parser.add_argument("--seconds", type=float, default=60, help="duration (default 60)")
+    parser.add_argument(
+        "--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="seed of a run to repeat"
+    )
+    parser.add_argument("--case", type=int, help="run only the case with this number")
+    parser.add_argument("--only", choices=SORTS, help="run only cases of this kind")
+    parser.add_argument("--sanitize", action="store_true", help="build with AddressSanitizer and UBSan")
+    parser.add_argument("--tests", action="store_true", help="with --sanitize: run tests/native instead")
+    parser.add_argument("--guided", action="store_true", help="fuzz guided by coverage, with libFuzzer")
     return parser.parse_args()
 
 
@@ -74,7 +76,7 @@ def fuzzed(arguments: argparse.Namespace) -> int:
                 return 0
             number += 1
     except Difference as difference:
-        print(f"{difference}\nagain: --seed {seed} --case {number}")
+        print(f"{difference}\nrepeat with: --seed {seed} --case {number}")
         return 1
     except KeyboardInterrupt:
         print("stopped early")

@@ -13,11 +13,11 @@ SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
 
 
 class NoCompiler(Exception):
-    """A missing compiler or compiler library."""
+    """A compiler, a compiler library or a shared Python library is missing."""
 
 
 def build(target: Path, compiler: str, *flags: str) -> Path:
-    """Build the core into a folder for PYTHONPATH; return the folder."""
+    """Build both extensions in a folder for PYTHONPATH; return the folder."""
     if shutil.which(compiler) is None:
         raise NoCompiler(f"{compiler} is not installed")
     package = target / "kafka_messages_native"

@@ -1,4 +1,4 @@
-"""Cases for messages: outcomes of core and pure code are compared, and a Difference is raised."""
+"""Cases for messages: each raises Difference if the outcomes of core and pure code differ."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.support.renderings import LEFT, Outcome, bare_calls, opened, outcome,
 
 PROPOSALS = random_messages.Package("kafka_messages_proposals")
 LONGEST = 4000
-"""Maximum size of a vector; the few longer ones would dominate the running time."""
+"""Maximum size of a message; the few longer ones would dominate the running time."""
 
 
 class Difference(Exception):
-    """A disagreement of core and pure code."""
+    """Core and pure code disagree."""
 
 
 class Sample:
@@ -37,7 +37,7 @@ class Sample:
 
     @property
     def bare(self) -> dict[str, Any]:
-        """Native methods that return LEFT instead of calling the pure code."""
+        """Return the native methods, which return LEFT here instead of calling the pure code."""
         return printed_calls(self)
 
     @property
@@ -60,7 +60,7 @@ class Sample:
 
 @cache
 def printed_calls(sample: Sample) -> dict[str, Any]:
-    """Return the native methods by the generated plan, shared by all samples of a message."""
+    """Return the native methods for the generated plan; all samples of a message share them."""
     return bare_calls(sample.cls, sample.plan_of(sample.owner._plan), sample.package)
 
 
@@ -92,9 +92,9 @@ def differ(what: str, got: Outcome, wanted: Outcome) -> Difference:
 def compare(
     what: Callable[[], str], rnd: random.Random, counts: Counter[str], sample: Sample, name: str, *args: Any
 ) -> None:
-    """Call a method natively and purely; raise Difference unless the outcomes agree.
+    """Call the native and the pure method; raise Difference if the outcomes differ.
 
-    A call that the core declines runs the pure method, so only one in eight is compared.
+    If the core declines a call, both outcomes come from the pure method, so only one in eight is compared.
     """
     got = outcome(sample.bare[name], *args)
     counts[name] += 1
@@ -171,7 +171,7 @@ def construct(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def plan(rnd: random.Random, counts: Counter[str]) -> None:
-    """Parse a damaged plan; it raises ValueError or TypeError, or reads and writes without a crash."""
+    """Check that a damaged plan raises ValueError or TypeError, or reads and writes without a crash."""
     sample = rnd.choice(samples())
     text = damage.plan_text(rnd, sample.owner._plan)
     counts["plan"] += 1
@@ -192,7 +192,7 @@ def plan(rnd: random.Random, counts: Counter[str]) -> None:
 
 
 def structs_in_slots(message: Any) -> list[Any]:
-    """Return the structs of a damaged plan by their slots; field types may be wrong."""
+    """Return a message and its nested structs; finds them in slots, as a damaged plan sets fields to wrong types."""
     found, last = [], [message]
     while last:
         found += last
@@ -216,4 +216,4 @@ CASES: Sequence[tuple[Callable[[random.Random, Counter[str]], None], int]] = (
     (construct, 2),
     (plan, 1),
 )
-"""Cases with weights."""
+"""Cases and their weights."""

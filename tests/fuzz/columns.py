@@ -1,4 +1,4 @@
-"""Cases for columns: native extension and message objects, on damaged rows and columns."""
+"""Cases for columns: native extension compared with message objects, on damaged rows and columns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 /* libFuzzer with an interpreter inside: each input goes to the function `one` of tests/fuzz/target.py.
  *
- * The core is loaded as Python loads it, and says by clang's counters which of its branches an input reached.
+ * The core is loaded as Python loads it, and clang's counters show which of its branches an input reached.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of reader and plan parser with clang's libFuzzer."""
+"""Coverage-guided fuzzing of reader, writer and plan parser with clang's libFuzzer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAID = {
 
 
 def main(seconds: float, work: Path) -> int:
-    """Build and run the fuzzer on the corpus of earlier runs; return 0 if it finds nothing."""
+    """Build the fuzzer and run it, starting from the corpus of earlier runs; return 0 if it finds nothing."""
     work = work.resolve()
     core = build.build(work / "guided", "clang", *SANITIZERS)
     path = os.pathsep.join([str(core), str(build.ROOT), *filter(None, sys.path)])
@@ -40,7 +40,7 @@ def main(seconds: float, work: Path) -> int:
     inputs, seed, counters, reached = (int(numbers[-1]) for numbers in found.values())
     kept = len(list((work / "corpus").iterdir()))
     record.keep(record.Run("guided", seed, seconds, {"inputs": inputs}))
-    edges = f"{reached:,} of {counters:,} edges reached, which checks of the sanitizers are too"
+    edges = f"{reached:,} of {counters:,} edges reached, including checks of the sanitizers"
     print(f"{inputs:,} inputs, {kept:,} kept; {edges}; nothing found")
     return 0
 
@@ -54,7 +54,7 @@ def driver(work: Path) -> Path:
     """Build libFuzzer's main program around the running interpreter; return its path."""
     target, variables = work / "guided" / "fuzzer", sysconfig.get_config_vars()
     if not variables["Py_ENABLE_SHARED"]:
-        raise build.NoCompiler("a Python with a shared library is needed")
+        raise build.NoCompiler("this Python was built without --enable-shared")
     flags = [f"-I{sysconfig.get_paths()['include']}", f"-L{variables['LIBDIR']}", f"-lpython{variables['LDVERSION']}"]
     flags += [f"-Wl,-rpath,{variables['LIBDIR']}", "-Wl,--export-dynamic", "-fsanitize=fuzzer,address,undefined", "-g"]
     subprocess.run(["clang", str(HERE / "guided.c"), "-o", str(target), *flags], check=True)
@@ -62,7 +62,7 @@ def driver(work: Path) -> Path:
 
 
 def options(seconds: float, work: Path) -> list[str]:
-    """Return libFuzzer's options, after writing the initial corpus."""
+    """Write the initial corpus and return libFuzzer's options."""
     from tests.fuzz.target import corpus
 
     folder = work / "corpus"

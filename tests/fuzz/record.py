@@ -1,4 +1,4 @@
-"""Record of all fuzzing runs: one line each, with the seed, in .work."""
+"""Record of all fuzzing runs in .work/fuzz.jsonl, one line per run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RECORD = Path(".work/fuzz.jsonl")
 
 @dataclass(frozen=True)
 class Run:
-    """A run: build of the core, seed, duration, and number of cases by kind."""
+    """A fuzzing run: build of the core, seed, duration, and number of cases of each kind."""
 
     build: str
     seed: int

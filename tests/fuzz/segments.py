@@ -1,4 +1,4 @@
-"""Cases for log segments: readers with and without the core, and the core's loops on exactly sized memory."""
+"""Cases for log segments: readers with and without the core; the core's loops on buffers of random sizes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _exact(data: bytes) -> Any:
 
 
 def record_columns(rnd: random.Random, counts: Counter[str]) -> None:
-    """Run the loop over records with random records, positions and buffer sizes; it must stay in bounds."""
+    """Read random records with random positions and buffer sizes; the loop must stay in bounds."""
     rows = some_rows(rnd.choice((1, 2, 9, 40)), rnd.randrange(1 << 30), widest=rnd.choice((3, 40, 300)))
     data = write_batches(rows, max_records=len(rows))[HEADER:]
     if rnd.random() < 0.8:

@@ -8,20 +8,20 @@ from tests.fuzz.cases import Sample, differ, samples, slot_reprs, structs_in_slo
 from tests.support.renderings import LEFT, bare_calls, outcome
 
 PLANS = 24
-"""Number of messages whose plans are fuzzed; the input's second byte selects one."""
+"""Number of messages whose plans are fuzzed; the input's second byte selects the message."""
 READ, PLAN = 0, 1
 
 
 @cache
 def layouts() -> list[Sample]:
-    """Return one sample per version of each message; two bytes of the input select one."""
+    """Return one sample per version of each message; two bytes of the input select the sample."""
     found = {(sample.cls, sample.version): sample for sample in samples()}
     return list(found.values())
 
 
 @cache
 def planned() -> list[Sample]:
-    """Return samples of the messages whose plans use most of the grammar."""
+    """Return samples of the messages whose plans have the most distinct words."""
     by_class = {sample.cls: sample for sample in samples()}
     return sorted(by_class.values(), key=lambda sample: -len(set(sample.owner._plan.split())))[:PLANS]
 

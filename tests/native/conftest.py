@@ -1,4 +1,4 @@
-"""Skips the tests of the native core if it is missing or disabled."""
+"""Skip the tests of the native core if it is missing or disabled."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import pytest
 from kafka_messages._core.native import SWITCH, implementation
 
 HERE = Path(__file__).parent
-NOT_INSTALLED = (
-    "kafka-messages-native is not installed; pip install ./packages/native does it where there is a C compiler"
-)
+NOT_INSTALLED = "kafka-messages-native is not installed; run pip install ./packages/native, which needs a C compiler"
 REASON = f"{SWITCH} is 0" if find_spec("kafka_messages_native") else NOT_INSTALLED
 
 

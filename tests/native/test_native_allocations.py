@@ -19,7 +19,7 @@ testcapi: Any = pytest.importorskip("_testcapi")
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 in_python = pytest.mark.skipif(
     sys.version_info >= (3, 12),
-    reason="Python 3.12 itself crashes, without the core too, where there is no memory for a generator's frame",
+    reason="Python 3.12 and later crash, even without the core, if a generator's frame cannot be allocated",
 )
 """Skip for tests that run generated code while allocations fail; Python 3.11 covers them."""
 
@@ -47,7 +47,7 @@ def fail_each_allocation(call: Callable[[], Any]) -> list[tuple[Any, BaseExcepti
         finally:
             testcapi.remove_mem_hooks()
         results.append((result if caught is None else None, caught))
-        # Many calls in a row succeeded: no allocation is left to fail.
+        # Many calls in a row succeeded, so the call has no further allocation.
         if number > 40 and all(each[1] is None for each in results[-40:]):
             break
     return results
@@ -105,7 +105,7 @@ def test_failing_allocations_in_read_and_write_raise_memory_error(vector: Any) -
 
 
 @in_python
-def test_failing_allocations_in_errors_match_the_pure_code() -> None:
+def test_failing_allocations_of_rejected_calls_match_the_pure_code() -> None:
     data = MetadataResponse(topics=[]).write(12)
     message: Any = MetadataResponse()
     message.topics = ["x", "é", "\ud800"]

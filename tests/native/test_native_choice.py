@@ -1,4 +1,4 @@
-"""Choice between native core and pure code; derived, patched and pickled methods."""
+"""Choice between native core and pure code; subclassed, patched and pickled methods."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ print(native.refused)
 """
     assert script(text).splitlines() == [
         "native method Reader",
-        "{'HeartbeatRequest': ValueError('line 2 of the plan: a letter that is no type')}",
+        "{'HeartbeatRequest': ValueError('line 2 of the plan: unknown type letter')}",
     ]
 
 
@@ -164,7 +164,7 @@ def test_read_works_as_attribute_of_another_class() -> None:
     assert Elsewhere.read(data, 4) == Elsewhere().read(data, 4) == HeartbeatRequest(group_id="g")
 
 
-def test_reimported_module_reads_its_own_classes() -> None:
+def test_reimported_module_returns_its_own_class_from_read() -> None:
     text = """
 import sys
 from kafka_messages.messages.heartbeat_request import HeartbeatRequest as Old
@@ -185,6 +185,9 @@ def test_methods_can_be_pickled() -> None:
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         assert pickle.loads(pickle.dumps(message.write, protocol))(4) == data
         assert pickle.loads(pickle.dumps(HeartbeatRequest.read, protocol))(data, 4) == message
+    with pytest.raises(RuntimeError) as caught:
+        eval("read.__reduce__()", {"__builtins__": {}, "read": HeartbeatRequest.read})
+    assert str(caught.value) == "cannot pickle a method: getattr is missing from the builtins namespace"
 
 
 def test_subclasses_are_read_natively() -> None:

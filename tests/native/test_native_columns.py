@@ -1,4 +1,4 @@
-"""Native columns equal columns of message objects, for all vectors, damaged bytes, tags and texts."""
+"""Native columns equal columns made from message objects, for all vectors, damaged bytes, tags and texts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DECLINE = {"FetchRequest"}
 
 @pytest.fixture
 def native_results() -> Iterator[list[object]]:
-    """Record the result of each native call: None where the extension declined."""
+    """Return a list that records the result of each native call; None if the extension declined it."""
     given: list[object] = []
 
     def kept(function: Any) -> Any:
@@ -66,7 +66,7 @@ def native_results() -> Iterator[list[object]]:
 
 
 def arrays(data: list[bytes]) -> Iterator[Any]:
-    """Yield arrays of one row, repeated, with nulls, sliced, and with large offsets."""
+    """Yield arrays: each row alone; all rows repeated, with nulls in a slice, and with 64-bit offsets."""
     yield from (binary([each]) for each in data)
     yield binary(data * 30)
     yield binary([None, *(each for row in data for each in (row, None))], before=3)
@@ -106,7 +106,7 @@ def test_every_option_with_mixed_versions_matches_objects(name: str, native_resu
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_columns_are_encoded_at_other_versions_like_objects(name: str) -> None:
+def test_columns_encoded_at_other_versions_match_objects(name: str) -> None:
     message = messages()[name]
     for version in message.versions:
         for options in ({}, {"emit_defaults": True}):
@@ -138,7 +138,7 @@ def test_corrupt_rows_do_not_affect_other_rows(name: str, native_results: list[o
     assert all(each is not None for each in native_results)
 
 
-def test_encode_beyond_the_plan_falls_back_to_objects(native_results: list[object]) -> None:
+def test_encode_of_structs_that_the_version_lacks_uses_objects(native_results: list[object]) -> None:
     found = decode(pa.array([FetchRequest().write(4)]), FetchRequest, 4, emit_defaults=True)
     native_results.clear()
     assert_same("encode", found, FetchRequest, 4)
@@ -263,7 +263,7 @@ print(kafka_messages.implementation(), native_columns() is not None)
     assert script(text, KAFKA_MESSAGES_NATIVE=value) == wanted
 
 
-def test_fast_path_is_used(native_results: list[object]) -> None:
+def test_extension_decodes_and_encodes_plain_rows(native_results: list[object]) -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     assert isinstance(native_results[0], pa.StructArray)
     assert pc.sum(found.field("offset")).as_py() == sum(OFFSETS)

@@ -14,7 +14,7 @@ ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for
 
 
 class Columns:
-    """The extension's capsules, unchanged."""
+    """Producer that returns the extension's capsules unchanged."""
 
     def __init__(self) -> None:
         plan = extension.plan(OffsetCommitValue._plan, False)

@@ -89,7 +89,7 @@ ArrowArray._fields_ = [
 
 
 def with_changed_export(array: Any, change: Callable[[ArrowArray], object]) -> Any:
-    """Return the array as exported by a producer with a wrong ArrowArray."""
+    """Return the array, imported from an export whose ArrowArray was changed."""
     told, schema = ArrowArray(), (ctypes.c_byte * 72)()
     array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
     change(told)
@@ -154,15 +154,18 @@ def test_wrong_arguments_of_the_extension_are_rejected() -> None:
 
 
 def test_invalid_plans_are_rejected_or_harmless() -> None:
-    assert result(extension.plan, "7\n", False) == (ValueError, "line 1 of the plan: another format")
+    assert result(extension.plan, "7\n", False) == (ValueError, "line 1 of the plan: unsupported plan format")
     assert result(extension.plan, "1\n:A a/i\n0 0 0\n", False) == (
         ValueError,
-        "line 3 of the plan: a field stands twice in a layout",
+        "line 3 of the plan: a layout has a field twice",
     )
     deep = "1\n:S0 a/i\n0 0\n" + "".join(
         f":S{n} a/@S{n - 1} b/@S{n - 1}\n0 0@{n - 1} 1@{n - 1}\n" for n in range(1, 20)
     )
     assert result(extension.plan, deep, False) == (ValueError, "the plan has too many columns")
+    for digits in ("0" * 31, "g" * 32):
+        expected = "the default of a uuid field must be 32 hex digits"
+        assert result(extension.plan, f"1\n:A a/u={digits}\n0 0\n", False) == (ValueError, expected)
     rnd = random.Random(5)
     taken = 0
     for name in NAMES[::3]:

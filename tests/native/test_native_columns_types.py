@@ -1,4 +1,4 @@
-"""Native columns equal columns of message objects, for types of arrays and sizes of rows."""
+"""Native columns equal columns made from message objects, for array types and row sizes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_other_binary_array_types_are_decoded(kind: Any) -> None:
     ],
     ids=["large", "wide", "float", "dictionary", "null"],
 )
-def test_columns_of_other_types_are_encoded(change: Any) -> None:
+def test_columns_of_other_arrow_types_are_encoded(change: Any) -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     children = [change(found.field(place)) for place in range(found.type.num_fields)]
     other = pa.StructArray.from_arrays(children, names=[field.name for field in found.type])

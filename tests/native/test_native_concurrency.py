@@ -181,4 +181,4 @@ assert _testcapi.run_in_subinterp(program) == 0
 kafka_messages.HeartbeatRequest().write(4)
 assert native.implementation() == "native"
 '''
-    assert script(text) == "the native core is for the main interpreter; others use the pure code\n"
+    assert script(text) == "the native core supports only the main interpreter; subinterpreters use the pure code\n"

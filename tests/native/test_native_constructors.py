@@ -46,7 +46,7 @@ WRONG = (
 
 
 def construct_generated(cls: Any, *args: Any, **named: Any) -> Any:
-    """Construct an object by the generated ``__init__``, bypassing the core."""
+    """Construct an object with the generated ``__init__``, bypassing the core."""
     return type.__call__(cls, *args, **named)
 
 
@@ -260,7 +260,7 @@ def test_subclasses_are_constructed() -> None:
     assert Own(2) == MetadataResponsePartition(partition_index=2)
 
 
-def test_other_ways_of_construction_work() -> None:
+def test_construction_without_a_call_of_the_class_works() -> None:
     opened(MetadataRequest)
     assert type.__call__(MetadataRequest) == MetadataRequest()
     assert MetadataRequest.__new__(MetadataRequest).write is not None

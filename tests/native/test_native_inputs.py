@@ -41,7 +41,7 @@ def test_encoding_one_row_of_a_large_array_allocates_little() -> None:
     assert {each[0].as_py() for each in kept} == {MetadataRequest(topics=topics).write(4)}
 
 
-def test_failing_allocation_of_the_estimate_is_recovered() -> None:
+def test_failing_allocation_of_the_estimated_size_is_recovered() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     plan = extension.plan(OffsetCommitValue._plan, False)
     results = set()
@@ -153,7 +153,7 @@ def test_concurrent_changes_of_bytes_keep_the_row_count() -> None:
     try:
         assert len(decode(rows, OffsetCommitValue, 4)) == 2000
     except RowError:
-        pytest.fail("the bytes are as they were")
+        pytest.fail("decode rejects the restored bytes")
 
 
 def resident() -> int:

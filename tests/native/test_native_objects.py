@@ -32,11 +32,11 @@ def no_finalizers() -> Iterator[None]:
             del cls.__del__
 
 
-# --- chains and circles -----------------------------------------------------------------------------------------------
+# --- chains and cycles ------------------------------------------------------------------------------------------------
 
 
 def nested_chain(link: Callable[[Any], Any], count: int) -> Any:
-    """Return objects nested ``count`` deep; only values of wrong types nest so."""
+    """Return objects nested ``count`` deep, which requires field values of wrong types."""
     last = None
     for _ in range(count):
         last = link(last)

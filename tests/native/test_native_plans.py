@@ -1,4 +1,4 @@
-"""Invalid plan texts: an error with the line, or no harm."""
+"""Invalid plan texts raise an error with the line, or do no harm."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def make_plan(text: str) -> Any:
 
 
 def plan_calls(taken: Any, cls: Any) -> list[Any]:
-    """Return `read`, `read_from`, `write` and `size` of a plan; they return LEFT for declined calls."""
+    """Return `read`, `read_from`, `write` and `size` of a plan; declined calls return LEFT."""
     found = bare_calls(cls, taken, PACKAGE)
     return [found[name] for name in ("read", "read_from", "write", "size")]
 
@@ -97,83 +97,83 @@ def test_valid_plan_round_trips() -> None:
 
 
 DAMAGED = [
-    ("", "line 1 of the plan: a number is expected"),
-    ("x\n", "line 1 of the plan: a number is expected"),
-    ("2\n", "line 1 of the plan: another format"),
+    ("", "line 1 of the plan: expected a number"),
+    ("x\n", "line 1 of the plan: expected a number"),
+    ("2\n", "line 1 of the plan: unsupported plan format"),
     ("99999999999999999999\n", "line 1 of the plan: a number is too large"),
-    ("1", "line 1 of the plan: the line does not end where it should"),
-    ("1\n", "line 2 of the plan: a message without versions"),
-    ("1 \n", "line 1 of the plan: the line does not end where it should"),
-    ("1\n0 0\n", "line 2 of the plan: a layout without a struct"),
-    ("1\n:\n", "line 2 of the plan: a name is expected"),
-    (f"1\n:{'x' * 1001}\n", "line 2 of the plan: a name is expected"),
+    ("1", "line 1 of the plan: expected a newline"),
+    ("1\n", "line 2 of the plan: the message has no versions"),
+    ("1 \n", "line 1 of the plan: expected a newline"),
+    ("1\n0 0\n", "line 2 of the plan: a layout before the first struct"),
+    ("1\n:\n", "line 2 of the plan: expected a name of 1 to 1000 bytes"),
+    (f"1\n:{'x' * 1001}\n", "line 2 of the plan: expected a name of 1 to 1000 bytes"),
     ("1\n:Gone a/i\n", "line 2 of the plan: unknown class 'Gone'"),
     ("1\n:NoClass a/i\n", "line 2 of the plan: unknown class 'NoClass'"),
-    ("1\n:int a/i\n", "line 2 of the plan: a struct is not as its class"),
-    ("1\n:WithDict a/i\n", "line 2 of the plan: a struct is not as its class"),
-    ("1\n:Weak a/i\n", "line 2 of the plan: a struct is not as its class"),
-    ("1\n:InnerCollection a/i\n", "line 2 of the plan: a struct is not as its class"),
-    ("1\n:Inner " + "a/i " * 600 + "\n", "line 2 of the plan: a struct has too many fields"),
-    ("1\n:Inner a/i b/s unknown_tagged_fields/s\n", "line 2 of the plan: a struct is not as its class"),
-    ("1\n:Inner a/i a/i\n", "line 2 of the plan: a struct is not as its class"),
-    ("1\n:Inner a/i  b/s\n", "line 2 of the plan: a name is expected"),
-    ("1\n:Inner a\n", "line 2 of the plan: a slash is expected behind a field's name"),
-    ("1\n:Inner a/\n", "line 2 of the plan: a letter that is no type"),
-    ("1\n:Inner a/x\n", "line 2 of the plan: a letter that is no type"),
-    ("1\n:Inner a/\0\n", "line 2 of the plan: a letter that is no type"),
-    ("1\n:Inner a/{i\n", "line 2 of the plan: a type is expected"),
-    ("1\n:Inner a/", "line 2 of the plan: a type is expected"),
-    ("1\n:Inner a/@\n", "line 2 of the plan: a name is expected"),
-    ("1\n:Inner a/@Inner\n", "line 2 of the plan: a struct is used that does not stand before"),
-    ("1\n:Inner a/@Gone\n", "line 2 of the plan: a struct is used that does not stand before"),
-    ("1\n:Inner a/ix\n", "line 2 of the plan: a field is not understood"),
-    ("1\n:Inner a/~i\n", "line 2 of the plan: only a default that is a struct is made late"),
-    ("1\n:Inner a/i=9223372036854775808\n", "line 2 of the plan: a default is not one of its type"),
-    ("1\n:Inner a/t=2\n", "line 2 of the plan: a default is not one of its type"),
-    ("1\n:Inner a/y=x\n", "line 2 of the plan: a default is not one of its type"),
-    ("1\n:Inner a/[i=1\n", "line 2 of the plan: arrays and structs have no default but null"),
-    (INNER + ":Outer inner/@Inner=1\n", "line 4 of the plan: arrays and structs have no default but null"),
-    (INNER + ":Outer late/~@Inner=~\n", "line 4 of the plan: only a default that is a struct is made late"),
-    (INNER + ":Outer inner/{@Outer\n", "line 4 of the plan: a struct is used that does not stand before"),
-    ("1\n:Outer\n:Outer inner/{@Outer\n", "line 3 of the plan: a collection is no list with an index"),
+    ("1\n:int a/i\n", "line 2 of the plan: the class of a struct must have only __slots__"),
+    ("1\n:WithDict a/i\n", "line 2 of the plan: the class of a struct must have only __slots__"),
+    ("1\n:Weak a/i\n", "line 2 of the plan: the class of a struct must have only __slots__"),
+    ("1\n:InnerCollection a/i\n", "line 2 of the plan: the class of a struct must have only __slots__"),
+    ("1\n:Inner " + "a/i " * 600 + "\n", "line 2 of the plan: a struct has more than 512 fields"),
+    ("1\n:Inner a/i b/s unknown_tagged_fields/s\n", "line 2 of the plan: two fields of a struct have the same slot"),
+    ("1\n:Inner a/i a/i\n", "line 2 of the plan: two fields of a struct have the same slot"),
+    ("1\n:Inner a/i  b/s\n", "line 2 of the plan: expected a name of 1 to 1000 bytes"),
+    ("1\n:Inner a\n", "line 2 of the plan: expected '/' after the name of a field"),
+    ("1\n:Inner a/\n", "line 2 of the plan: unknown type letter"),
+    ("1\n:Inner a/x\n", "line 2 of the plan: unknown type letter"),
+    ("1\n:Inner a/\0\n", "line 2 of the plan: unknown type letter"),
+    ("1\n:Inner a/{i\n", "line 2 of the plan: expected a type, and after '{' a struct"),
+    ("1\n:Inner a/", "line 2 of the plan: expected a type, and after '{' a struct"),
+    ("1\n:Inner a/@\n", "line 2 of the plan: expected a name of 1 to 1000 bytes"),
+    ("1\n:Inner a/@Inner\n", "line 2 of the plan: a field has a struct that is not defined before it"),
+    ("1\n:Inner a/@Gone\n", "line 2 of the plan: a field has a struct that is not defined before it"),
+    ("1\n:Inner a/ix\n", "line 2 of the plan: unexpected characters after a field"),
+    ("1\n:Inner a/~i\n", "line 2 of the plan: '~' requires a struct whose default is not null"),
+    ("1\n:Inner a/i=9223372036854775808\n", "line 2 of the plan: a default does not have the type of its field"),
+    ("1\n:Inner a/t=2\n", "line 2 of the plan: a default does not have the type of its field"),
+    ("1\n:Inner a/y=x\n", "line 2 of the plan: a default does not have the type of its field"),
+    ("1\n:Inner a/[i=1\n", "line 2 of the plan: the default of an array or struct can only be null"),
+    (INNER + ":Outer inner/@Inner=1\n", "line 4 of the plan: the default of an array or struct can only be null"),
+    (INNER + ":Outer late/~@Inner=~\n", "line 4 of the plan: '~' requires a struct whose default is not null"),
+    (INNER + ":Outer inner/{@Outer\n", "line 4 of the plan: a field has a struct that is not defined before it"),
+    ("1\n:Outer\n:Outer inner/{@Outer\n", "line 3 of the plan: a collection must be a list with exactly one slot"),
     ("1\n:Nothing\n:Outer inner/{@Nothing\n", "line 3 of the plan: unknown class 'NothingCollection'"),
-    (INNER.replace("0 0 1", "0 0"), "line 3 of the plan: a layout leaves out a field"),
-    (INNER.replace("0 0 1", "0"), "line 3 of the plan: a layout leaves out a field"),
-    (INNER.replace("0 0 1", "0 0 0"), "line 3 of the plan: a field stands twice in a layout"),
-    (INNER.replace("0 0 1", "0 0 2"), "line 3 of the plan: a field that the struct does not have"),
+    (INNER.replace("0 0 1", "0 0"), "line 3 of the plan: a layout does not list every field"),
+    (INNER.replace("0 0 1", "0"), "line 3 of the plan: a layout does not list every field"),
+    (INNER.replace("0 0 1", "0 0 0"), "line 3 of the plan: a layout has a field twice"),
+    (INNER.replace("0 0 1", "0 0 2"), "line 3 of the plan: a layout has a field that its struct does not have"),
     (INNER.replace("0 0 1", "0 0 513"), "line 3 of the plan: a number is too large"),
-    (INNER.replace("0 0 1", "0 0 x"), "line 3 of the plan: a number is expected"),
-    (INNER.replace("0 0 1", "0 0 "), "line 3 of the plan: a number is expected"),
-    (INNER.replace("0 0 1", "0 0@0 1"), "line 3 of the plan: a layout for a field that is no struct"),
-    (INNER.replace("0 0 1", "0 0:s 1"), "line 3 of the plan: a wire type that the field cannot have"),
-    (INNER.replace("0 0 1", "0 0: 1"), "line 3 of the plan: a wire type that the field cannot have"),
-    (INNER.replace("0 0 1", "0 0 1:i"), "line 3 of the plan: a wire type that the field cannot have"),
-    (INNER.replace("0 0 1", "0 0 1v32"), "line 3 of the plan: a varint for a field that is no integer"),
-    (INNER.replace("0 0 1", "0 0v8 1"), "line 3 of the plan: a varint is of 16, 32 or 64 bits"),
+    (INNER.replace("0 0 1", "0 0 x"), "line 3 of the plan: expected a number"),
+    (INNER.replace("0 0 1", "0 0 "), "line 3 of the plan: expected a number"),
+    (INNER.replace("0 0 1", "0 0@0 1"), "line 3 of the plan: a layout for a field that is not a struct"),
+    (INNER.replace("0 0 1", "0 0:s 1"), "line 3 of the plan: ':' requires an integer type and an integer field"),
+    (INNER.replace("0 0 1", "0 0: 1"), "line 3 of the plan: ':' requires an integer type and an integer field"),
+    (INNER.replace("0 0 1", "0 0 1:i"), "line 3 of the plan: ':' requires an integer type and an integer field"),
+    (INNER.replace("0 0 1", "0 0 1v32"), "line 3 of the plan: a varint for a field that is not an integer"),
+    (INNER.replace("0 0 1", "0 0v8 1"), "line 3 of the plan: a varint must have 16, 32 or 64 bits"),
     (INNER.replace("0 0 1", "0 0z65 1"), "line 3 of the plan: a number is too large"),
-    (INNER.replace("0 0 1", "0 0c 1"), "line 3 of the plan: a flag that the field cannot have"),
-    (INNER.replace("0 0 1", "0 0n 1"), "line 3 of the plan: a flag that the field cannot have"),
-    (INNER.replace("0 0 1", "0 0 1e"), "line 3 of the plan: empty elements where there are none"),
-    (INNER.replace("0 0 1", "0 0 1nc"), "line 3 of the plan: an operation is not understood"),
-    (INNER.replace("0 0 1", "0 0 -1x"), "line 3 of the plan: an absent field is not understood"),
-    (INNER.replace("0 0 1", "0 0 1 ;x"), "line 3 of the plan: a section is not understood"),
-    (INNER.replace("0 0 1", "0 0 ; 0"), "line 3 of the plan: a tag without its field"),
-    (INNER.replace("0 0 1", "0 ; 1=0 1=1"), "line 3 of the plan: tags are not in order"),
-    (INNER.replace("0 0 1", "0 ; 2=0 1=1"), "line 3 of the plan: tags are not in order"),
-    (INNER.replace("0 0 1", "0 0 ; 1=1 ^1"), "line 3 of the plan: a tag is known and foreign"),
-    (INNER.replace("0 0 1", "0 0 1 ; ^1x"), "line 3 of the plan: a tag is not understood"),
+    (INNER.replace("0 0 1", "0 0c 1"), "line 3 of the plan: the field cannot be compact or nullable"),
+    (INNER.replace("0 0 1", "0 0n 1"), "line 3 of the plan: the field cannot be compact or nullable"),
+    (INNER.replace("0 0 1", "0 0 1e"), "line 3 of the plan: flag 'e' contradicts the element size"),
+    (INNER.replace("0 0 1", "0 0 1nc"), "line 3 of the plan: unexpected characters after an operation"),
+    (INNER.replace("0 0 1", "0 0 -1x"), "line 3 of the plan: unexpected characters after an absent field"),
+    (INNER.replace("0 0 1", "0 0 1 ;x"), "line 3 of the plan: unexpected characters at the start of a tag section"),
+    (INNER.replace("0 0 1", "0 0 ; 0"), "line 3 of the plan: expected '=' and a field after a tag"),
+    (INNER.replace("0 0 1", "0 ; 1=0 1=1"), "line 3 of the plan: tags must be in ascending order"),
+    (INNER.replace("0 0 1", "0 ; 2=0 1=1"), "line 3 of the plan: tags must be in ascending order"),
+    (INNER.replace("0 0 1", "0 0 ; 1=1 ^1"), "line 3 of the plan: a tag is listed both with a field and with '^'"),
+    (INNER.replace("0 0 1", "0 0 1 ; ^1x"), "line 3 of the plan: unexpected characters after a tag"),
     (INNER.replace("0 0 1", "0 0 1 ; ^4294967296"), "line 3 of the plan: a number is too large"),
-    (INNER.replace("0 0 1", "2-1 0 1"), "line 3 of the plan: a range of versions runs backwards"),
-    (INNER.replace("0 0 1", "0x 0 1"), "line 3 of the plan: versions are not understood"),
-    (INNER.replace("0 0 1", "0, 0 1"), "line 3 of the plan: a number is expected"),
+    (INNER.replace("0 0 1", "2-1 0 1"), "line 3 of the plan: the first version of a range is higher than the last"),
+    (INNER.replace("0 0 1", "0x 0 1"), "line 3 of the plan: unexpected characters after versions"),
+    (INNER.replace("0 0 1", "0, 0 1"), "line 3 of the plan: expected a number"),
     (INNER.replace("0 0 1", "32768 0 1"), "line 3 of the plan: a number is too large"),
-    (INNER.replace("0 0 1", "0-2,1 0 1"), "line 4 of the plan: a version stands twice"),
-    (INNER + "0 0 1\n", "line 5 of the plan: a version stands twice"),
-    (INNER + ":Outer", "line 4 of the plan: the line does not end where it should"),
-    (INNER + ":Outer inner/@Inner\n0 0@1\n", "line 5 of the plan: a layout that does not stand before"),
-    (INNER + ":Outer inner/@Inner\n0 0\n", "line 5 of the plan: a struct without its layout"),
-    (INNER + ":Outer inner/@Inner numbers/[i\n0 0@0 1\n1 0@1 1\n", "line 6 of the plan: a layout of another struct"),
-    ("1\n:Nothing\n0\n:Outer inner/[@Nothing\n0 0@0\n", "line 5 of the plan: empty elements where there are none"),
+    (INNER.replace("0 0 1", "0-2,1 0 1"), "line 4 of the plan: a version is listed twice"),
+    (INNER + "0 0 1\n", "line 5 of the plan: a version is listed twice"),
+    (INNER + ":Outer", "line 4 of the plan: expected a newline"),
+    (INNER + ":Outer inner/@Inner\n0 0@1\n", "line 5 of the plan: a field has a layout that is not defined before it"),
+    (INNER + ":Outer inner/@Inner\n0 0\n", "line 5 of the plan: a struct field without a layout"),
+    (INNER + ":Outer inner/@Inner numbers/[i\n0 0@0 1\n1 0@1 1\n", "line 6 of the plan: the layout of another struct"),
+    ("1\n:Nothing\n0\n:Outer inner/[@Nothing\n0 0@0\n", "line 5 of the plan: flag 'e' contradicts the element size"),
 ]
 
 
@@ -228,27 +228,35 @@ def test_wrong_arguments_are_rejected() -> None:
         for make in (core.ReadMethod, core.WriteMethod, core.Reader):
             with pytest.raises(TypeError):
                 make(*arguments)
-    for make, name in (
-        *((core.ReadMethod, name) for name in ("write", "", "reads", "read")),
-        *((core.WriteMethod, name) for name in ("read", "writes", "write")),
+    for make, known, wrong, missing in (
+        (core.ReadMethod, "read or read_from", ("write", "", "reads"), "read"),
+        (core.WriteMethod, "write, chunks or size", ("read", "writes"), "write"),
     ):
-        with pytest.raises(ValueError, match=f"^unknown method {name!r}$"):
-            make(PACKAGE, Inner, name)
-    for arguments in ((), (taken,), (taken, 5), (taken, Outer), (None, Inner)):
-        with pytest.raises(TypeError):
-            core.Maker(*arguments)
-    for wrong in (Inner, 5, int):
-        with pytest.raises(TypeError):
-            core.use_maker(wrong)
-    for arguments in (
-        (),
-        (1, 2, 3, 4, 5, 6),
-        (WithDict, ZERO_UUID, 1, 2, 3, 4),
-        (RawTaggedField, 5, 1, 2, 3, 4),
-        (RawTaggedField, object.__new__(UUID), 1, 2, 3, 4),
-    ):
-        with pytest.raises(TypeError):
-            core.Package(*arguments)
+        for name in (*wrong, missing):
+            message = f"{Inner} has no method" if name == missing else f"expected the name {known}, got"
+            with pytest.raises(ValueError, match=f"^{re.escape(f'{message} {name!r}')}$"):
+                make(PACKAGE, Inner, name)
+    for arguments in ((), (taken,), (taken, 5), (None, Inner), (1, 2, 3, 4, 5, 6)):
+        for make in (core.Maker, core.Package):
+            with pytest.raises(TypeError):
+                make(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (core.Maker, (make_plan(INNER), Outer), f"{Outer} is not a class of the plan"),
+        (core.use_maker, (Inner,), f"expected a class with its own Maker in _maker, got {Inner}"),
+        (core.use_maker, (5,), "expected a class with its own Maker in _maker, got 5"),
+        (core.Package, (WithDict, ZERO_UUID, *range(4)), "RawTaggedField must have only __slots__"),
+        (core.Package, (RawTaggedField, 5, *range(4)), "expected a UUID of a supported memory layout, got int"),
+        (core.Package, (RawTaggedField, object.__new__(UUID), *range(4)), "expected a UUID with the attribute is_safe"),
+    ],
+)
+def test_wrong_classes_raise_type_error(function: Any, arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        function(*arguments)
+    assert str(caught.value) == message
 
 
 def test_structs_nested_too_deep_are_rejected() -> None:
@@ -264,7 +272,7 @@ def test_structs_nested_too_deep_are_rejected() -> None:
     read, _, write, _ = plan_calls(taken, classes["S99"])
     message = read(b"\0\0\0\5", 0)
     assert write(message, 0) == b"\0\0\0\5"
-    with pytest.raises(ValueError, match=r"^line 202 of the plan: structs are too deep inside each other$"):
+    with pytest.raises(ValueError, match=r"^line 202 of the plan: structs are nested more than 100 levels deep$"):
         core.Plan(PACKAGE, nested(101), classes)
 
 
@@ -273,7 +281,7 @@ def test_too_large_struct_is_rejected() -> None:
     lines = ["1", ":S0 a/q b/q", "0 0 1"]
     for n in range(1, 40):
         lines += [f":S{n} a/@S{n - 1} b/@S{n - 1}", f"0 0@{n - 1} 1@{n - 1}"]
-    with pytest.raises(ValueError, match=r"^line 55 of the plan: a struct is too large$"):
+    with pytest.raises(ValueError, match=r"^line 55 of the plan: the minimum size of a struct is 1 GiB or more$"):
         core.Plan(PACKAGE, "\n".join([*lines, ""]), classes)
 
 

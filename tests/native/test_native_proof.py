@@ -1,4 +1,4 @@
-"""The check of built wheels: it accepts a working core only, and runs for other platforms."""
+"""The check of built wheels: it passes only with a working core, also with the command of cibuildwheel."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def test_calls_declined_by_the_core_are_reported() -> None:
     ]
 
 
-def test_refused_message_is_reported() -> None:
+def test_message_with_rejected_plan_is_reported() -> None:
     said = script(OTHER_PLAN + PROVE).splitlines()
     assert len(said) == 1
     assert said[0].startswith("ApiVersionsRequest: the core refused it: ")
 
 
-def test_requires_python_equals_the_oldest_version() -> None:
+def test_requires_python_equals_the_oldest_supported_version() -> None:
     assert PYPROJECT["project"]["requires-python"] == f">={'.'.join(map(str, OLDEST))}"

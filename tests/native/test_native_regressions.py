@@ -1,4 +1,4 @@
-"""Regression tests for lifetimes and patching, one program for each defect."""
+"""Regression tests for lifetimes, buffers and patching."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_core_that_fails_to_load_falls_back_to_pure(failure: str) -> None:
 
 def test_text_changed_by_another_process_is_read_consistently() -> None:
     if not hasattr(os, "fork"):
-        pytest.skip("the other process is a fork")
+        pytest.skip("needs os.fork")
     program = """
         import mmap, os, signal, time
         from kafka_messages.messages.fetch_request import FetchRequest
@@ -193,7 +193,7 @@ def test_native_methods_have_the_module_of_pure_ones() -> None:
 
 def test_keyboard_interrupt_is_propagated() -> None:
     if sys.version_info < (3, 12):
-        pytest.skip("buffers have code of their own from Python 3.12 on")
+        pytest.skip("__buffer__ needs Python 3.12")
     asked = []
 
     class Data:

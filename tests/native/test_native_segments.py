@@ -36,12 +36,12 @@ core: Any = pytest.importorskip("kafka_messages_native._columns")
 CLUSTER = sorted((Path(__file__).parents[2] / "examples" / "cluster" / "logs").rglob("*.log"))
 
 
-def test_core_has_the_table_of_the_batch_format() -> None:
+def test_core_has_the_batch_format_of_the_package() -> None:
     assert _native.table() == core.BATCH_FORMAT
     assert native_core() is core
 
 
-def test_core_with_another_table_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_core_with_another_batch_format_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "BATCH_FORMAT", {**core.BATCH_FORMAT, "HEADER": 60})
     assert _native.load() is None
     monkeypatch.undo()
@@ -49,7 +49,7 @@ def test_core_with_another_table_is_not_used(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture(autouse=True)
 def with_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use the extension even in a run that disables it."""
+    """Use the extension even if the environment disables it."""
     monkeypatch.setattr(_native, "core", native_core())
 
 
@@ -207,7 +207,7 @@ def test_crc32c_implementations_agree() -> None:
 
 
 def sections(*batches: tuple[int, int, int]) -> Any:
-    """Return position, end and count of each batch, in the core's form."""
+    """Return position, end and record count of each batch as the int64 table that the core expects."""
     found = np.zeros((7, len(batches)), np.int64)
     found[:3] = np.array(batches).T
     return found
@@ -240,6 +240,8 @@ def test_short_buffers_raise_value_error() -> None:
         core.read_record_columns(record, table, 1, bytearray(7), None, None, None, None)
     with pytest.raises(ValueError, match=r"^expected a buffer of at least 8 bytes, got 4$"):
         core.read_record_columns(record, table, 1, None, None, (bytearray(4), bytearray(1), bytearray(0)), None, None)
+    with pytest.raises(ValueError, match=r"^expected a header capacity of 0 to 2147483647, got -1$"):
+        core.read_record_columns(record, table, 1, None, None, None, None, (-1, None, None, None, None))
     with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):
         core.read_headers(bytes(60), np.zeros(1, np.int64), np.zeros(11, np.int64))
     with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):

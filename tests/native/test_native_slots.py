@@ -13,7 +13,7 @@ core = pytest.importorskip("kafka_messages_native")
 
 
 class Slots:
-    """Slots in alphabetical order."""
+    """Class with slots that are not declared in alphabetical order."""
 
     __slots__ = ("b", "a", "c")  # noqa: RUF023
     a: Any
@@ -21,7 +21,7 @@ class Slots:
     c: Any
 
 
-def test_slots_are_filled_in_name_order() -> None:
+def test_slots_are_filled_in_alphabetical_order() -> None:
     held = object()
     made = core.filled(Slots, held, 2)
     assert (type(made), made.a, made.b, hasattr(made, "c")) == (Slots, held, 2, False)

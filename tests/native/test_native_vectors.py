@@ -65,7 +65,7 @@ def test_every_plan_is_accepted() -> None:
 
 @cache
 def unsupported(plan: str) -> dict[int, bool]:
-    """Return, for each version of a plan, whether it is left to the pure code."""
+    """Return for each version of a plan whether the core leaves it to the pure code."""
     layouts: list[bool] = []
     versions: dict[int, bool] = {}
     for line in plan.splitlines()[1:]:

@@ -1,4 +1,4 @@
-"""The vectors package: loader, damaged bytes, and programs of its README."""
+"""The vectors package: loader, damaged bytes, and the programs in its README."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_negative_vectors_are_rejected_by_javascript(tmp_path: Path) -> None:
         assert (answer["error"]["offset"], answer["error"]["path"]) == (case.offset, case.path), case
 
 
-def test_kafka_behaviour_matches_the_readme() -> None:
+def test_kafka_reactions_match_the_readme() -> None:
     said = Counter((case.kind, case.kafka) for case in package.negative())
     rows = re.findall(r"^\| (`[^|]*) \| [^|]* \| ([^|]*) \|$", README.partition("| Kafka |")[2], re.MULTILINE)
     told = {kind: what for kinds, what in rows for kind in re.findall(r"`([^`]*)`", kinds)}
@@ -89,11 +89,11 @@ def test_page_has_the_vector_counts(page: str) -> None:
 
 def test_missing_protocol_json_raises_file_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(package, "FOLDER", tmp_path)
-    made = f"kafka-message-generator export --specs specs/kafka --output {tmp_path}"
+    command = f"kafka-message-generator export --specs specs/kafka --output {tmp_path}"
     with pytest.raises(FileNotFoundError) as found:
         package.protocol()
     where = tmp_path / "protocol.json"
-    assert str(found.value) == f"{where} is not there; in a clone of the repository it is made by: {made}"
+    assert str(found.value) == f"{where} is missing; in a clone of the repository, create it with: {command}"
     write(ROOT / "specs" / "kafka", tmp_path)
     assert package.protocol()["format"] == 1
 
@@ -102,7 +102,7 @@ def test_missing_protocol_json_raises_file_not_found(tmp_path: Path, monkeypatch
 def test_readme_programs_read_every_vector(language: str, tmp_path: Path) -> None:
     name, *command = PROGRAMS[language]
     if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed; the programs in other languages are run where it is")
+        pytest.skip(f"{command[0]} is not installed")
     (found,) = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     (tmp_path / name).write_text(found, encoding="utf-8")
     done = subprocess.run([*command, str(tmp_path / name), str(SAMPLE)], capture_output=True, text=True, timeout=300)

@@ -16,7 +16,7 @@ use serde_json::{json, Value};
 
 type Failure = Box<dyn Error>;
 
-/// The versions that were built with; the crate itself does not tell its own.
+/// The lock file, for the crate's version, which the crate does not export.
 const LOCK: &str = include_str!("../Cargo.lock");
 
 trait Workload {

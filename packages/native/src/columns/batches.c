@@ -30,7 +30,7 @@ static int fault(const uint8_t *batch, int64_t size)
 
 typedef struct {
     const uint8_t *log;
-    long long at, last, size, shortest, longest;             /* of Python */
+    long long at, last, size, shortest, longest;             /* types of PyArg_ParseTuple() */
     int is_summed;
     int64_t *starts;
     uint8_t *faults, *agrees;
@@ -53,7 +53,7 @@ static void take_batch(Walk *walk, int64_t size)
     walk->at += size;
 }
 
-/* Complete batches from `at` on. `need` is the number of bytes needed to continue, 0 after an invalid length. */
+/* Finds the complete batches from `at` on. Sets `need` to the bytes needed to continue, or 0 after an invalid length. */
 static void follow(Walk *walk)
 {
     walk->need = OVERHEAD;
@@ -136,7 +136,7 @@ static void read_header(const uint8_t *batch, int64_t *out, int64_t n)
 static int read_all_headers(const Py_buffer *log, const int64_t *starts, int64_t n, int64_t *out)
 {
     for (int64_t k = 0; k < n; k++) {
-        if (starts[k] < 0 || starts[k] > log->len - HEADER) return 0; /* short of HEADER bytes by at most the padding after `log` */
+        if (starts[k] < 0 || starts[k] > log->len - HEADER) return 0; /* the caller pads `log` for shorter old batches */
         read_header((const uint8_t *)log->buf + starts[k], out + k, n);
     }
     return 1;
@@ -190,17 +190,18 @@ static PyObject *py_crc32c_portable(PyObject *module, PyObject *args)
 static PyMethodDef functions[] = {
     {"follow_batches", follow_batches, METH_VARARGS,
      "follow_batches(log, at, last, size, shortest, longest, is_summed, starts, faults, agrees, /)\n--\n\n"
-     "Fill in where whole batches begin, what is wrong with their headers, and whether their checksums agree (2: not\n"
-     "summed). Returns how many there are, where they end, and the bytes needed there, 0 if no length could be one."},
+     "Store the positions of complete batches in starts, the errors of their headers in faults (0: none), and in agrees\n"
+     "whether their checksums agree (2: not checked). Return the number of batches, the position after them, and the\n"
+     "number of bytes needed to continue there (0: invalid length)."},
     {"read_headers", read_headers, METH_VARARGS,
-     "read_headers(log, starts, out, /)\n--\n\nFill in the fields of headers, each a column of int64."},
+     "read_headers(log, starts, out, /)\n--\n\nStore the fields of the batch headers at starts in out, an int64 column each."},
     {"read_record_columns", read_record_columns, METH_VARARGS,
      "read_record_columns(data, sections, rows, offsets, timestamps, key, value, headers, /)\n--\n\n"
-     "Fill Arrow's buffers with the records of batches. Returns what was used of them; or which buffer is too short,\n"
-     "and for which record; or None for what it does not take."},
-    {"crc32c", py_crc32c, METH_VARARGS, "crc32c(data, /)\n--\n\nThe CRC-32C of some bytes."},
+     "Write the records of batches to Arrow buffers. Return the sizes used; or the number of a full buffer and of the\n"
+     "record that does not fit; or None for unsupported data."},
+    {"crc32c", py_crc32c, METH_VARARGS, "crc32c(data, /)\n--\n\nReturn the CRC-32C checksum of data."},
     {"crc32c_portable", py_crc32c_portable, METH_VARARGS,
-     "crc32c_portable(data, /)\n--\n\nThe same without the processor's instruction."},
+     "crc32c_portable(data, /)\n--\n\nReturn the same checksum, computed without the processor's instruction."},
     {NULL, NULL, 0, NULL},
 };
 

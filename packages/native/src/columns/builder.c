@@ -89,7 +89,7 @@ NOINLINE int reserve_bytes(Decoding *decoding, ColumnBuilder *builder, int64_t c
 
 /* ---- one block for all columns, after the first rows */
 
-/* Moves a buffer into the block; without a block only counts its size. */
+/* Moves a buffer into the block; with `sum`, only adds the required size to it. */
 static void *move_to_block(Decoding *decoding, void *buffer, int64_t used, int64_t size, int64_t *sum)
 {
     if (sum != NULL) { *sum += size + 64; return buffer; }
@@ -180,7 +180,7 @@ static void put_number(uint8_t *data, int kind, int64_t i, int64_t value)
     }
 }
 
-/* No value: zeros, or no bytes or elements. */
+/* Stores a missing value: a zero, or no bytes or elements. */
 static void put_nothing(Decoding *decoding, const Field *field, ColumnBuilder *builder, int64_t i)
 {
     if (has_data(field->kind)) put_number(builder->data, field->kind, i, 0);
@@ -231,7 +231,7 @@ int fill_default(Decoding *decoding, uint32_t first, int64_t i)
     return 0;
 }
 
-/* Drops the elements of a domain from `length` on, as the offsets determine them. */
+/* Removes the elements of a domain from position `length` on, with their bytes and nested elements. */
 void roll_back(Decoding *decoding, uint32_t domain, int64_t length)
 {
     Extent *extent = &decoding->extents[domain];

@@ -22,8 +22,8 @@ typedef struct {
     ColumnBuilder *builders;
     Extent *extents;
     Block *block;                /* NULL until the first rows are read */
-    const uint8_t *safe;         /* SLACK bytes may be read before this position */
-    int checks_texts;            /* on each read; else per column at the end */
+    const uint8_t *safe;         /* below this position, SLACK bytes can be read */
+    int checks_texts;            /* validate each text when it is read; otherwise each column at the end */
     Why why;                     /* reason of a failure */
 } Decoding;
 
@@ -42,7 +42,7 @@ void roll_back(Decoding *decoding, uint32_t domain, int64_t length);
 int is_utf8(const uint8_t *p, const uint8_t *end);
 int are_utf8(const uint8_t *data, const int32_t *offsets, int64_t count);
 
-/* rows.c: reads elements by `ops`; the position after them, or NULL with `why` */
+/* rows.c: reads elements according to `ops`; returns the position after them, or NULL with `why` */
 const uint8_t *read_elements(Decoding *decoding, const Op *ops, uint32_t count, int64_t first, int64_t elements,
                              const uint8_t *p, const uint8_t *end);
 

@@ -1,5 +1,5 @@
-/* CRC-32C, the checksum of record batches (RFC 3720, appendix B.4): by processor instruction, else eight bytes at a
- * time by tables.
+/* CRC-32C, the checksum of record batches (RFC 3720, appendix B.4): by a processor instruction, or else eight bytes
+ * at a time by tables.
  *
  * The instruction has a latency of three cycles, so three stretches are summed in parallel and combined: appending
  * zeros is linear over GF(2), and the effect of a fixed number of zeros is looked up by byte. */
@@ -27,7 +27,7 @@ static uint32_t by_tables(uint32_t sum, const uint8_t *p, size_t size)
 #define LONG 2048
 #define SHORT 128
 
-static uint32_t after_long[4][256], after_short[4][256]; /* [i][b]: CRC after fixed zeros, b in byte i */
+static uint32_t after_long[4][256], after_short[4][256]; /* [i][b]: CRC of b in byte i, then the zeros */
 static int can_use_instruction;
 
 static inline uint32_t after(uint32_t table[4][256], uint32_t sum)

@@ -104,7 +104,7 @@ static int prepare(Call *call)
 
 /* ---- rows */
 
-/* A row without a message; a bad one keeps its bytes if requested, and is not null then. */
+/* Stores a row without a message as null. A bad row is not null if its bytes are kept in the column `corrupt`. */
 static int put_none(const Call *call, Decoding *decoding, int64_t i, int is_bad)
 {
     const Plan *plan = call->plan;
@@ -137,7 +137,7 @@ static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
     return failed ? STOPPED : GOOD;
 }
 
-/* Allocates memory for all rows, after the first ones. */
+/* Allocates memory for all rows, estimated from the first ones. */
 static int settle(const Call *call, Decoding *decoding, int64_t done)
 {
     int64_t first = call->bounds[0], all = call->bounds[call->rows] - first;
@@ -147,7 +147,7 @@ static int settle(const Call *call, Decoding *decoding, int64_t done)
     return decoding->extents[0].capacity < call->rows ? reserve(decoding, 0, call->rows - done) : 0;
 }
 
-/* Reads all rows. BAD with the number of the first bad row if bad rows are errors; STOPPED with `why`. */
+/* Reads all rows. Returns BAD and the number of the first bad row if bad rows are errors, or STOPPED with `why`. */
 static Outcome read_rows(const Call *call, Decoding *decoding, int64_t *bad)
 {
     int64_t rows = call->rows, all = rows == 0 ? 0 : call->bounds[rows] - call->bounds[0];

@@ -10,10 +10,10 @@ static int refused(const char *what)
 static int uuid_default(Arena *arena, const char *digits, Field *field)
 {
     uint8_t bytes[16] = {0};
-    if (strlen(digits) != 32) return refused("a uuid has 32 digits");
+    if (strlen(digits) != 32) return refused("the default of a uuid field must be 32 hex digits");
     for (int i = 0; i < 32; i++) {
         int digit = hex(digits[i]);
-        if (digit < 0) return refused("a uuid has other letters");
+        if (digit < 0) return refused("the default of a uuid field must be 32 hex digits");
         bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | digit);
     }
     uint8_t *to = get_from(arena, 23);

@@ -1,7 +1,7 @@
 /* Export of finished columns as two capsules, in one allocation.
  *
- * Consumers may move children out of an array and keep them alone: each of them holds a reference, and the memory is
- * freed with the last one. That may happen in any thread, without the GIL, and after the interpreter. */
+ * Consumers may move a child out of an array and keep it alone, so each child holds a reference, and the last one frees
+ * the memory. That may happen in any thread, without the GIL, and after the interpreter has ended. */
 #include "columns.h"
 
 typedef struct {

@@ -70,7 +70,7 @@ static void add_children(Maker *maker, int parent, const char *trailing, const c
     maker->columns[parent].child_count = maker->count - first;
 }
 
-/* Size of the zeros, by the longest column without values. */
+/* Returns the size of the shared zero buffer, which must fit the longest column without values. */
 static int64_t zeros_of(const Decoding *decoding)
 {
     int64_t most = 0;

@@ -1,6 +1,6 @@
 /* Input columns, found by name and checked for supported types.
  *
- * Only the buffer sizes are trusted, which the owner has validated: children must be long enough and buffers present.
+ * The sizes of buffers are trusted. Children that are too short and missing buffers are declined.
  * Other types are declined; the package converts them first. */
 #include "writing.h"
 
@@ -42,7 +42,7 @@ static int64_t child_called(const struct ArrowSchema *schema, const char *name, 
     return found;
 }
 
-/* The package writes unknown tagged fields, so only columns without any are accepted. */
+/* Python code writes unknown tagged fields, so only columns without any are accepted. */
 static int has_unknown_tags(const struct ArrowSchema *schema, const struct ArrowArray *array)
 {
     int64_t child = child_called(schema, "_unknown_tagged_fields", schema->n_children - 1);
@@ -68,7 +68,7 @@ static int bind_children(Writing *writing, uint32_t field, const struct ArrowSch
     return 0;
 }
 
-/* Returns the bytes or elements that the rows use, and the position of the first; -1 for descending offsets. */
+/* Returns the number of bytes or elements that the rows use and sets `first` to their start; -1 for invalid offsets. */
 static int64_t used_of(const Input *input, Span span, int64_t *first)
 {
     *first = 0;

@@ -14,7 +14,7 @@
 
 #define HUGE ((int64_t)2 << 20)
 #ifndef LEAST_MAPPED
-#define LEAST_MAPPED (16 * HUGE) /* the C library reuses smaller memory without page faults */
+#define LEAST_MAPPED (16 * HUGE) /* below this size, malloc() reuses memory without page faults */
 #endif
 
 static volatile long until_failure = -1;

@@ -19,17 +19,17 @@ static PyObject *address_of(PyObject *module, PyObject *capsule)
 
 static PyMethodDef functions[] = {
     {"plan", new_plan, METH_VARARGS,
-     "plan(text, has_unknown, /)\n--\n\nThe columns of a message, out of its plan; with a map of unknown tags in every struct."},
+     "plan(text, has_unknown, /)\n--\n\nReturn the columns of a message; has_unknown adds a map of unknown tags to each struct."},
     {"decode", decode, METH_VARARGS,
-     "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nTwo capsules of columns, the number of the "
-     "first bad row, or None for what is declined."},
+     "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nReturn the columns as two Arrow capsules, "
+     "the number of the first bad row, or None if the input is declined."},
     {"encode", encode, METH_VARARGS,
-     "encode(plan, schema, array, version, prefix, /)\n--\n\nTwo capsules of a binary array, the number of the first row that "
-     "cannot be written, or None for what is declined."},
+     "encode(plan, schema, array, version, prefix, /)\n--\n\nReturn a binary array as two Arrow capsules, the number of the "
+     "first row that cannot be encoded, or None if the input is declined."},
     {"address", address_of, METH_O,
-     "address(array, /)\n--\n\nWhere the ArrowArray of a capsule is, as an integer; it stays the capsule's."},
+     "address(array, /)\n--\n\nReturn the address of a capsule's ArrowArray, which the capsule still owns."},
     {"fail_allocation", fail_allocation_at, METH_O,
-     "fail_allocation(number, /)\n--\n\nFor tests: after how many allocations one fails; -1 for never."},
+     "fail_allocation(number, /)\n--\n\nFor tests: let one allocation fail after this number of successful ones; -1 for none."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -41,7 +41,7 @@ static int exec_module(PyObject *module)
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, exec_module}, {0, NULL}};
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_columns", "Makes Arrow columns of encoded messages, and the reverse.", 0,
+    PyModuleDef_HEAD_INIT, "_columns", "Decodes messages to Arrow columns, encodes columns, and reads record batches.", 0,
     functions, slots, NULL, NULL, NULL,
 };
 

@@ -6,7 +6,7 @@
 typedef struct {
     Plan *plan;
     uint32_t field_capacity, domain_capacity;
-    const TextField **sources;               /* array whose elements form the domain; NULL: unknown tags */
+    const TextField **sources;               /* array whose elements form the domain; NULL for the rows and for unknown tags */
 } Maker;
 
 static int ensure_capacity(Maker *maker, void **array, uint32_t count, uint32_t *capacity, int64_t size)
@@ -84,7 +84,7 @@ static int add_struct(Maker *maker, const char *name, int structure, int is_null
     return 0;
 }
 
-/* Adds the entries of a map of tag to bytes. */
+/* Adds the columns of a map from tag to bytes. */
 static int add_entries(Maker *maker, uint32_t domain)
 {
     Field *entries = add_field(maker, "entries", KIND_STRUCT, domain);

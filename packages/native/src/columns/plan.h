@@ -11,7 +11,7 @@
 typedef struct {
     const char *name;
     uint8_t kind, is_null;                   /* is_null: the default value is null */
-    uint32_t domain, span, inner;            /* columns of the field; domain of the elements */
+    uint32_t domain, span, inner;            /* `span`: number of columns of the field; `inner`: domain of the elements */
     int64_t bits;
     const char *text;
     int32_t text_size;
@@ -25,7 +25,7 @@ typedef enum {                               /* first those of fixed width, in t
     FIXED_KINDS(FIXED_OP)
     OP_TEXT, OP_COMPACT_TEXT, OP_BLOB, OP_COMPACT_BLOB, OP_LIST, OP_NUMBERS, OP_PRESENCE, OP_STRUCT, OP_TAGS,
     OP_NULL, OP_DEFAULT, OP_ABSENT, OP_END,
-    OP_REST = 32                             /* flag of the first fixed-width op of a run: it checks the size of the whole run */
+    OP_REST = 32                             /* flag of fixed-width ops whose size an earlier op of the same run checks */
 } Code;
 
 enum { NULLABLE = 1, COMPACT = 2, TAGGED = 4, REFUSED = 8, UNKNOWN = 16, EMPTY = 32 };
@@ -58,7 +58,7 @@ typedef struct Program {
 
 typedef enum { MIXED = 1, EMITTING = 2, WRITING = 4, VARIANTS = 8 } Variant;
 
-/* Programs of one version; if mixed with others, their columns are null in its rows. */
+/* Programs of one version. If rows have different versions, the columns of other versions are null in its rows. */
 typedef struct {
     const Program *rows;
     uint8_t *is_live;                        /* whether a column has values */

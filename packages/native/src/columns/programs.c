@@ -9,7 +9,7 @@ typedef struct {
 
 static const uint8_t widths[] = {FIXED_KINDS(WIDTH)};
 
-/* Maximum bytes of an operation in a message, without texts and elements. */
+/* Maximum bytes that an operation writes to a message, without the contents of texts and lists. */
 static uint32_t most_of(const Op *op)
 {
     if (op->code <= OP_UUID) return widths[op->code];

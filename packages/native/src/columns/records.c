@@ -172,7 +172,7 @@ static int read_batches(Scan *scan)
     for (int64_t k = 0; k < scan->batches; k++) {
         const int64_t *section = scan->sections + k;
         int64_t n = scan->batches, pos = section[POS * n], end = section[END * n], count = section[COUNT * n];
-        if (count == 0) continue; /* Kafka ignores the bytes */
+        if (count == 0) continue; /* Kafka ignores the bytes of such a batch */
         if (pos < 0 || end < pos || end > scan->stop - scan->data || count < 0 || count > scan->rows - scan->row ||
             count > (end - pos) / SMALLEST_RECORD) {
             return UNSUPPORTED;
@@ -239,7 +239,7 @@ static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
     if (object == Py_None) return 1;
     if (!PyArg_ParseTuple(object, "LOOOO", &elements, &lists, &valid, &keys, &values)) return 0;
     if (elements < 0 || elements > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "invalid header capacity");
+        PyErr_Format(PyExc_ValueError, "expected a header capacity of 0 to 2147483647, got %lld", elements);
         return 0;
     }
     scan->lists = writable(buffers, lists, 4, scan->rows + 1, NULL);

@@ -13,7 +13,7 @@
 #define GIVE_UP return NULL                                  /* `why` is set */
 #define NEED(size) if (UNLIKELY(end - p < (int64_t)(size))) FAIL
 
-/* Reads an unsigned varint of 32 bits, usually one byte; the position after it, or NULL. */
+/* Reads an unsigned varint of 32 bits, usually one byte; returns the position after it, or NULL. */
 INLINE const uint8_t *uvarint(const uint8_t *p, const uint8_t *end, uint32_t *value)
 {
     if (LIKELY(p < end && *p < 128)) { *value = *p; return p + 1; }
@@ -41,7 +41,7 @@ static int put_unknown(Decoding *decoding, const Op *op, const Unknown *unknown)
     ColumnBuilder *entry = decoding->builders + element_of(decoding->plan, op->field);
     int64_t tag = unknown->tag, i = extent->length++;
     memcpy(entry[1].data + 8 * i, &tag, 8);
-    entry[2].offsets[i + 1] = (int32_t)entry[2].used;        /* valid also if the buffer is full */
+    entry[2].offsets[i + 1] = (int32_t)entry[2].used;        /* keeps the offset valid if append() fails */
     return append(decoding, &entry[2], i, unknown->data, unknown->size);
 }
 
@@ -132,7 +132,7 @@ static void put_numbers(uint8_t *to, int kind, int64_t count, const uint8_t *p)
 
 /* ---- the loop */
 
-/* Operations and their labels; all others do nothing. */
+/* Operations and their labels; other operations do nothing. */
 #define JUMPS(X, FIXED_X)                                                                                             \
     FIXED_KINDS(FIXED_X) X(OP_TEXT, at_TEXT) X(OP_COMPACT_TEXT, at_COMPACT_TEXT) X(OP_BLOB, at_BLOB)                    \
     X(OP_COMPACT_BLOB, at_COMPACT_BLOB) X(OP_LIST, at_LIST) X(OP_NUMBERS, at_NUMBERS) X(OP_PRESENCE, at_PRESENCE)     \

@@ -3,7 +3,7 @@
 
 static int is_continuation(uint8_t byte) { return (byte & 0xc0) == 0x80; }
 
-/* Validates by the table of well-formed sequences in chapter 3 of the Unicode standard. */
+/* Checks bytes against the table of well-formed UTF-8 in chapter 3 of the Unicode standard. */
 int is_utf8(const uint8_t *p, const uint8_t *end)
 {
     while (p < end) {
@@ -62,7 +62,7 @@ static int is_default(Writing *writing, uint32_t number, int64_t i)
     }
 }
 
-/* Checks whether a field that the version lacks may be omitted. Null may. */
+/* Checks whether the value of a field that the version lacks may be omitted: null or the default. */
 int may_be_left_out(Writing *writing, const Op *op, int64_t i)
 {
     const Field *field = &writing->plan->fields[op->field];

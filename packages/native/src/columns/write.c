@@ -11,7 +11,7 @@
 static NOINLINE uint8_t *grow_output(Writing *writing, uint8_t *q, int64_t size)
 {
     int64_t used = q - writing->start, capacity = 2 * (used + size) + 64;
-    if (used + size > INT32_MAX) DECLINE;            /* offset overflow, only possible if lists share elements */
+    if (used + size > INT32_MAX) DECLINE;            /* more than int32 offsets can address; Python encodes the array */
     Block *block = new_block(capacity);
     uint8_t *start = block == NULL ? NULL : cut(block, capacity - 64);
     if (start == NULL) { drop_block(block); writing->why = NO_MEMORY; return NULL; }

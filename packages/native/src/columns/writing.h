@@ -3,17 +3,17 @@
 
 #include "builder.h"
 
-/* An input column of `count` values; value i of its domain is at `base` + i. */
+/* An input column of `count` values; its value i is at index `base` + i. */
 typedef struct {
     const uint8_t *valid, *data;
     const void *offsets;         /* int32 */
     int64_t base, count;
-    int64_t bytes;               /* text columns: size of the data buffer, by the last offset of the array */
+    int64_t bytes;               /* text columns: size of the data buffer, which is the last offset of the array */
     uint8_t width;               /* bytes of an integer, possibly not the field's width; else 0 */
     uint8_t is_unsent;           /* missing, or of Arrow's type null: null everywhere */
 } Input;
 
-/* Part of an array used as a column: `count` values from `start` on, and the part of these that the rows use. */
+/* Part of an array used as a column: `count` values from `start` on, of which the rows use `used` from `first` on. */
 typedef struct { int64_t start, count, first, used; } Span;
 
 typedef struct {
@@ -34,7 +34,7 @@ int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);  
 int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* for fields that the version lacks; -1 with `why` */
 int uuid_of(uint8_t *to, const uint8_t *text);
 
-/* write.c: the position after the output, or NULL with `why` */
+/* write.c: return the position after the output, or NULL with `why` */
 uint8_t *write_version(Writing *writing, int version, uint8_t *q);
 uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_t most, int64_t first, int64_t stop, uint8_t *q);
 

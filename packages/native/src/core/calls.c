@@ -5,19 +5,19 @@
 #include "core.h"
 #include <structmember.h>
 
-/* A method of the base class, or the `read` that it creates for one class. */
+/* A method of the base class `Message`, or its `read` or `read_from` bound to one class. */
 typedef struct {
     PyObject_HEAD
-    vectorcallfunc call;         /* NULL: creates the `read` of a class */
+    vectorcallfunc call;         /* NULL for unbound `read` and `read_from` */
     Package *package;
     Plan *plan;                  /* for a reader, the plan of its class; else NULL */
     PyTypeObject *cls;
-    PyObject *name, *pure;       /* Python method; for a reader, bound to the class */
+    PyObject *name, *pure;       /* `pure`: the Python method; for a reader, bound to the class */
 } Call;
 
 static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObject *names)
 {
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;   /* such as Ctrl-C in buffer code */
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;   /* such as Ctrl-C in __buffer__ */
     PyErr_Clear();
     if (self->plan != NULL) self->plan->declined++;
     return PyObject_Vectorcall(self->pure, args, flags, names);
@@ -60,7 +60,7 @@ static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject
     return message;
 }
 
-/* Sorts `count` positional or keyword arguments; 0 if the Python method must report an error. */
+/* Puts `count` positional and keyword arguments in order; 0 if the Python method must report an error. */
 static int in_order(PyObject *const *args, Py_ssize_t given, PyObject *names, int count, const char *const *wanted,
                     PyObject **out)
 {
@@ -76,7 +76,7 @@ static int in_order(PyObject *const *args, Py_ssize_t given, PyObject *names, in
     return 1;
 }
 
-/* Sets `args` to the sorted arguments, or calls the Python method. */
+/* Sets `values` to the arguments in order, or to NULL if the Python method must report an error. */
 #define ARGUMENTS(count, ...)                                                                          \
     PyObject *ordered[count];                                                                          \
     Call *self = (Call *)callable;                                                                     \
@@ -201,13 +201,15 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         self->pure = Py_XNewRef(_PyType_Lookup((PyTypeObject *)base, name));
         if (self->pure != NULL) return (PyObject *)self;
         Py_DECREF(self);
-        break;
+        PyErr_Format(PyExc_ValueError, "%R has no method %R", base, name);
+        return NULL;
     }
-    PyErr_Format(PyExc_ValueError, "unknown method %R", name);
+    const char *known = type == state->types[READ_METHOD] ? "read or read_from" : "write, chunks or size";
+    PyErr_Format(PyExc_ValueError, "expected the name %s, got %R", known, name);
     return NULL;
 }
 
-/* Returns the reader of a class; cached for the message's own class. */
+/* Returns `read` or `read_from` bound to a class. Only those of the message class are cached, not those of subclasses. */
 static PyObject *read_method_get(PyObject *callable, PyObject *object, PyObject *type)
 {
     const Call *self = (Call *)callable;
@@ -261,7 +263,7 @@ static PyObject *write_method_get(PyObject *self, PyObject *object, PyObject *ty
     return object == NULL || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);
 }
 
-/* Forwards name, docstring and signature of the Python method, for help() and inspect. */
+/* Forwards missing attributes, such as name and signature, to the Python method, for help() and inspect. */
 static PyObject *call_getattro(PyObject *self, PyObject *name)
 {
     int is_module = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__module__") == 0;
@@ -276,7 +278,10 @@ static PyObject *call_doc(PyObject *self, void *unused) { return PyObject_GetAtt
 static PyObject *call_reduce(PyObject *self, PyObject *unused)
 {
     PyObject *getattr = PyEval_GetBuiltins() == NULL ? NULL : PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
-    if (getattr == NULL) { PyErr_SetString(PyExc_RuntimeError, "cannot pickle a method: builtins have no getattr"); return NULL; }
+    if (getattr == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "cannot pickle a method: getattr is missing from the builtins namespace");
+        return NULL;
+    }
     return Py_BuildValue("O(OO)", getattr, ((Call *)self)->cls, ((Call *)self)->name);
 }
 

@@ -13,7 +13,7 @@
 #define MAX_UNKNOWN 32           /* unknown tagged fields of an object; more are declined */
 #define LOWEST_INT -256          /* integers from here to HIGHEST_INT are cached */
 #define HIGHEST_INT 1023
-#define LONGEST_MEMO 255         /* a text up to this length is shared with the last one of its field, if equal */
+#define LONGEST_MEMO 255         /* up to this length, a text equal to the last one of its field is the same object */
 
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
@@ -27,7 +27,7 @@ typedef struct {
     PyObject *is_safe;                       /* value of UUID.is_safe */
     PyObject *zero_uuid, *nulled, *unset;    /* values compared by identity */
     PyObject *empty_tuple;
-    PyObject *as_derived, *make_plan;        /* functions of the package: conversion to a derived class, plan of a class */
+    PyObject *as_derived, *make_plan;        /* package functions: conversion to a subclass, plan of a class */
     PyTypeObject *plan_type, *reader_type;
     PyObject *small[HIGHEST_INT - LOWEST_INT + 1];
 } Package;
@@ -58,7 +58,7 @@ typedef struct Struct {
     int is_leaf;                 /* not tracked by the collector: no field can be part of a cycle */
 } Struct;
 
-/* A value on the wire. */
+/* An operation: the encoding of one field, and the slot that it is read from or written to. */
 typedef struct {
     const Field *field;
     uint32_t slot;               /* of the field */
@@ -79,7 +79,7 @@ typedef struct {
 
 typedef struct Layout {
     Struct *structure;
-    Op *ops, *tags;              /* in wire order; by ascending tag */
+    Op *ops, *tags;              /* ops in wire order, tags in ascending order */
     Absent *absent;
     uint32_t *foreign;           /* tags of other versions */
     int op_count, tag_count, absent_count, foreign_count;
@@ -97,7 +97,7 @@ typedef struct {
     int struct_count, layout_count;
     Layout **versions;           /* from `lowest` on; NULL for missing or unsupported versions */
     int lowest, version_count;
-    PyObject *readers[2];        /* read and read_from of the message's own class, once used */
+    PyObject *readers[2];        /* `read` and `read_from` bound to the message class, not to subclasses; set on first use */
     Py_ssize_t hint;             /* size estimate of the next message */
     unsigned long long declined; /* number of calls passed on to the Python methods */
 } Plan;
@@ -171,7 +171,7 @@ INLINE PyObject *new_int(const Package *package, int64_t value)
     return PyLong_FromLongLong(value);
 }
 
-/* Gets the value of an exact int; -1 otherwise, with or without an exception. */
+/* Gets the value of an exact int of up to 64 bits; -1 otherwise, with or without an exception. */
 INLINE int int_of(PyObject *object, int64_t *value)
 {
     if (UNLIKELY(!PyLong_CheckExact(object))) return -1;
@@ -201,7 +201,7 @@ typedef struct {
     int count;
 } Unknown;
 
-/* Inserts a field by its tag; -1 for a duplicate tag or too many fields. */
+/* Inserts a field in the order of tags; -1 for a duplicate tag or too many fields. */
 static inline int add_unknown(Unknown *unknown, uint32_t tag, PyObject *value)
 {
     if (unknown->count == MAX_UNKNOWN) return -1;

@@ -1,7 +1,7 @@
-/* Constructors with keywords: the generated __init__ without a frame. Unusual arguments go to __init__. */
+/* Constructors with keyword arguments, without a Python frame. Unusual arguments go to the generated __init__. */
 #include "core.h"
 
-/* An entry in the dictionary of a class, used by its tp_vectorcall. */
+/* The native constructor of a class: its attribute `_maker`, which its tp_vectorcall uses. */
 typedef struct {
     PyObject_HEAD
     Plan *plan;
@@ -58,7 +58,7 @@ static int is_as_printed(PyTypeObject *cls, Maker *maker)
 }
 
 /* Creates a list of the field's class from a list or tuple; NULL without an exception if an allocation ran the
- * collector, and that changed `values`. */
+ * garbage collector, which changed `values`. */
 static PyObject *list_of(PyTypeObject *cls, PyObject *values)
 {
     Py_ssize_t count = PySequence_Fast_GET_SIZE(values);
@@ -169,7 +169,7 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 PyObject *use_maker(PyObject *module, PyObject *cls)
 {
     if (!PyType_Check(cls) || maker_of((PyTypeObject *)cls) == NULL) {
-        PyErr_Format(PyExc_TypeError, "expected a class with a Maker, got %R", cls);
+        PyErr_Format(PyExc_TypeError, "expected a class with its own Maker in _maker, got %R", cls);
         return NULL;
     }
     ((PyTypeObject *)cls)->tp_vectorcall = made;
@@ -180,7 +180,7 @@ static PyType_Slot maker_slots[] = {
     {Py_tp_new, maker_new},
     {Py_tp_traverse, maker_traverse},
     {Py_tp_dealloc, maker_dealloc},
-    {Py_tp_doc, "Maker(plan, cls, /)\n--\n\nThe constructor of one class of a plan."},
+    {Py_tp_doc, "Maker(plan, cls, /)\n--\n\nThe native constructor of one class of a plan."},
     {0, NULL},
 };
 

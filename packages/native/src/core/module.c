@@ -5,7 +5,7 @@ static int exec_module(PyObject *module)
 {
     State *state = PyModule_GetState(module);
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-        PyErr_SetString(PyExc_ImportError, "the native core is for the main interpreter; others use the pure code");
+        PyErr_SetString(PyExc_ImportError, "the native core supports only the main interpreter; subinterpreters use the pure code");
         return -1;
     }
     if (maker_name == NULL) maker_name = PyUnicode_InternFromString("_maker");
@@ -37,9 +37,9 @@ static int clear_module(PyObject *module)
 static void free_module(void *module) { clear_module(module); }
 
 static PyMethodDef functions[] = {
-    {"use_maker", use_maker, METH_O, "use_maker(cls, /)\n--\n\nLet a class that has a maker be called by it."},
+    {"use_maker", use_maker, METH_O, "use_maker(cls, /)\n--\n\nRoute calls of a class to the Maker in its attribute _maker."},
     {"filled", (PyCFunction)(void (*)(void))filled, METH_FASTCALL,
-     "filled(cls, /, *values)\n--\n\nMake an object of a class of slots, with values for the first of them by name."},
+     "filled(cls, /, *values)\n--\n\nCreate an object of a class with only __slots__, and set its first slots, ordered by name."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -52,7 +52,7 @@ static PyModuleDef_Slot slots[] = {
 };
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_core", "Reads and writes messages by the plans of their packages.", sizeof(State),
+    PyModuleDef_HEAD_INIT, "_core", "Reads and writes messages according to the plans of generated packages.", sizeof(State),
     functions, slots, traverse_module, clear_module, free_module,
 };
 

@@ -45,7 +45,7 @@ static int is_ours(PyTypeObject *type, Py_ssize_t least)
            type->tp_alloc == PyType_GenericAlloc && type->tp_free == PyObject_GC_Del;
 }
 
-/* Checks whether objects consist of slots only, as new_object() requires. */
+/* Checks whether instances consist of slots only, as new_object() requires. */
 int is_plain_class(PyTypeObject *type)
 {
     PyTypeObject *base = type;
@@ -58,7 +58,7 @@ int is_plain_class(PyTypeObject *type)
     return type->tp_basicsize == (Py_ssize_t)(sizeof(PyObject) + slots * sizeof(PyObject *));
 }
 
-/* The same for a list with one additional slot, which is empty until the index is created. */
+/* Accepts list, and subclasses with one additional slot, which is empty until the index is created. */
 int is_list_class(PyTypeObject *type)
 {
     if (type == &PyList_Type) return 1;
@@ -78,8 +78,8 @@ INLINE void drop_items(PyListObject *list)
     PyMem_Free(items);
 }
 
-/* Releases the last reference to an exact list, like list itself. Takes the general path if reference tracers (since
- * 3.13) or debug builds must see it. */
+/* Releases the last reference to an exact list, like list itself. Uses Py_DECREF() where reference tracers (since
+ * 3.13) or debug builds must see the release. */
 INLINE void drop_list(PyObject *self)
 {
 #if PY_VERSION_HEX >= 0x030D0000 || defined(Py_REF_DEBUG)
@@ -123,7 +123,7 @@ INLINE int finalized(PyObject *self, PyTypeObject *cls)
     return PyObject_CallFinalizerFromDealloc(self);
 }
 
-static int depth = 0;            /* upper bound of the nesting of releases */
+static int depth = 0;            /* releases in progress in all threads; the nesting in one thread is at most this */
 
 static void release_at_depth(PyObject *self, PyTypeObject *cls)
 {
@@ -165,13 +165,13 @@ static void release_list_object(PyObject *self)
     Py_TRASHCAN_END
 }
 
-/* Replaces tp_dealloc of a class; -1 with TypeError if is_plain_class() and is_list_class() reject it. */
+/* Replaces tp_dealloc of a class; -1 with TypeError if neither is_plain_class() nor is_list_class() accepts it. */
 int own_release(PyTypeObject *type)
 {
     if (type == &PyList_Type || type->tp_dealloc == release_object || type->tp_dealloc == release_list_object) return 0;
     int is_list = PyType_IsSubtype(type, &PyList_Type);
     if (is_list ? !is_list_class(type) : !is_plain_class(type)) {
-        PyErr_Format(PyExc_TypeError, "%s is not an unmodified generated class", type->tp_name);
+        PyErr_Format(PyExc_TypeError, "%s does not have the memory layout of a generated class", type->tp_name);
         return -1;
     }
     type->tp_dealloc = is_list ? release_list_object : release_object;

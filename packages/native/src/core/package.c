@@ -13,21 +13,21 @@ static int take_raw(Package *package, PyTypeObject *raw)
 {
     package->raw = (PyTypeObject *)Py_NewRef((PyObject *)raw);
     if (!is_plain_class(raw)) {
-        PyErr_SetString(PyExc_TypeError, "RawTaggedField is not an unmodified class with only __slots__");
+        PyErr_SetString(PyExc_TypeError, "RawTaggedField must have only __slots__");
         return -1;
     }
     if (find_slot(raw, "", "tag", &package->raw_tag) < 0 || find_slot(raw, "", "data", &package->raw_data) < 0) return -1;
     return own_release(raw);
 }
 
-/* The weak reference slot of a UUID stays empty. */
+/* Finds the slots of uuid.UUID. The slot for weak references is not used. */
 static int take_uuid(Package *package, PyObject *zero)
 {
     PyTypeObject *uuid = Py_TYPE(zero);
     package->zero_uuid = Py_NewRef(zero);
     package->uuid = (PyTypeObject *)Py_NewRef((PyObject *)uuid);
     if (!PyType_IS_GC(uuid) || uuid->tp_itemsize != 0 || uuid->tp_dictoffset != 0 || uuid->tp_free != PyObject_GC_Del) {
-        PyErr_SetString(PyExc_TypeError, "unsupported memory layout of uuid.UUID");
+        PyErr_Format(PyExc_TypeError, "expected a UUID of a supported memory layout, got %s", uuid->tp_name);
         return -1;
     }
     if (find_slot(uuid, "", "int", &package->uuid_int) < 0) return -1;
@@ -89,8 +89,8 @@ static PyType_Slot package_slots[] = {
     {Py_tp_new, package_new},
     {Py_tp_traverse, package_traverse},
     {Py_tp_dealloc, package_dealloc},
-    {Py_tp_doc, "Package(raw_tagged_field, zero_uuid, nulled, unset, as_derived, make_plan, /)\n--\n\nWhat the plans of one "
-                "package share. make_plan(cls) puts a plan or None into the class of a message, and returns it."},
+    {Py_tp_doc, "Package(raw_tagged_field, zero_uuid, nulled, unset, as_derived, make_plan, /)\n--\n\nObjects that the "
+                "plans of a package share. make_plan(cls) stores the plan of a message, or None, in its class, and returns it."},
     {0, NULL},
 };
 

@@ -37,7 +37,7 @@ static PyTypeObject *class_called(const Binding *binding, const TextStruct *from
 
 /* ---- defaults */
 
-/* Parses the default of a number or UUID; NULL without an exception for other kinds. */
+/* Parses a default; NULL, perhaps without an exception, if it does not have the field's type. */
 static PyObject *default_from(const Package *package, const TextField *text)
 {
     PyObject *word = PyUnicode_DecodeUTF8(text->word, text->word_size, NULL), *result = NULL;
@@ -75,7 +75,7 @@ static int bind_default(const Package *package, const TextStruct *from, const Te
     int is_made = text->is_array || text->kind == KIND_STRUCT;
     if (text->is_null) field->value = Py_NewRef(Py_None);
     else if (!is_made) field->value = text->word != NULL ? default_from(package, text) : zero_of(package, text->kind);
-    EXPECT(is_made || field->value != NULL, "a default is not one of its type");
+    EXPECT(is_made || field->value != NULL, "a default does not have the type of its field");
     field->by_default = field->value != NULL ? GIVEN : text->is_array ? NEW_LIST : text->is_late ? MADE_LATE : NEW_STRUCT;
     return 0;
 }
@@ -96,7 +96,7 @@ static int bind_field(const Binding *binding, const TextStruct *from, const Text
     if (text->is_keyed) {
         field->list = class_called(binding, from, binding->text->structs[text->structure].name, "Collection");
         if (field->list == NULL) return -1;
-        EXPECT(is_list_class(field->list) && field->list != &PyList_Type, "a collection is no list with an index");
+        EXPECT(is_list_class(field->list) && field->list != &PyList_Type, "a collection must be a list with exactly one slot");
     } else if (text->is_array) {
         field->list = (PyTypeObject *)Py_NewRef((PyObject *)&PyList_Type);
         field->is_leaf_list = !is_struct || field->structure->is_leaf;
@@ -126,14 +126,14 @@ static int bind_struct(void *context, const TextStruct *from)
     plan->structs[plan->struct_count++] = structure;
     structure->is_leaf = 1;
     if ((structure->cls = class_called(binding, from, from->name, "")) == NULL) return -1;
-    EXPECT(is_plain_class(structure->cls), "a struct is not as its class");
+    EXPECT(is_plain_class(structure->cls), "the class of a struct must have only __slots__");
     if ((structure->fields = PyMem_Calloc(from->count + 1, sizeof(Field))) == NULL) { PyErr_NoMemory(); return -1; }
     structure->count = from->count;
     for (int i = 0; i < from->count; i++) {
         if (bind_field(binding, from, &from->fields[i], structure, &structure->fields[i]) < 0) return -1;
     }
     if (find_slot(structure->cls, "", "unknown_tagged_fields", &structure->unknown) < 0) return -1;
-    EXPECT(slots_are_distinct(structure), "a struct is not as its class");
+    EXPECT(slots_are_distinct(structure), "two fields of a struct have the same slot");
     return 0;
 }
 
@@ -301,7 +301,7 @@ static void plan_dealloc(Plan *plan)
 }
 
 static PyMemberDef plan_members[] = {
-    {"declined", T_ULONGLONG, offsetof(Plan, declined), READONLY, "Calls that the pure methods had to deal with."},
+    {"declined", T_ULONGLONG, offsetof(Plan, declined), READONLY, "Number of calls passed on to the pure methods."},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -311,8 +311,8 @@ static PyType_Slot plan_slots[] = {
     {Py_tp_clear, plan_clear},
     {Py_tp_dealloc, plan_dealloc},
     {Py_tp_members, plan_members},
-    {Py_tp_doc, "Plan(package, text, classes, /)\n--\n\nHow a message is read and written; ValueError or TypeError "
-                "for a text that is damaged or not of these classes."},
+    {Py_tp_doc, "Plan(package, text, classes, /)\n--\n\nThe encodings of a message. Raises ValueError or TypeError "
+                "if the text is invalid or does not match the classes."},
     {0, NULL},
 };
 

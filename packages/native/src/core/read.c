@@ -26,7 +26,7 @@ INLINE int read_unsigned(In *in, uint32_t *value)
 
 enum { NULL_LENGTH = -1, NO_LENGTH = -2 };
 
-/* Reads a length or count, not yet compared with LEFT: below 2**32, NULL_LENGTH if nullable, or NO_LENGTH. */
+/* Reads a length or count below 2**32, not yet compared with LEFT; NULL_LENGTH for an allowed null, NO_LENGTH if invalid. */
 INLINE int64_t read_length(In *in, int is_compact, int width, int is_nullable)
 {
     int64_t length;
@@ -257,7 +257,7 @@ INLINE int read_section(const Layout *layout, PyObject *object, In *in)
     return 0;
 }
 
-/* Reads a struct. Every slot is filled: each field is an op, absent, or a tag of the layout (see plan.c). */
+/* Reads a struct and fills every slot. A layout lists each field once: in `ops`, `absent` or `tags` (see plan.c). */
 static PyObject *read_struct(const Layout *layout, In *in)
 {
     const Struct *structure = layout->structure;
@@ -281,7 +281,7 @@ declined:
     return NULL;
 }
 
-/* Reads a message at the start of the data and sets its size; NULL, with or without an exception, if declined. */
+/* Reads a message at the start of the data and sets `used` to its size; NULL, with or without an exception, if declined. */
 PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *used)
 {
     In in = {data, data + size, plan->package};

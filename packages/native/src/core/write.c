@@ -1,6 +1,6 @@
 /* Encoder: objects to bytes.
  *
- * Bounds: `RESERVE(n)` reserves n bytes after the cursor before they are written, and may move the buffer. No other
+ * Bounds: `RESERVE(n)` reserves n bytes after the cursor before they are written, and may move the buffer. No
  * Python code runs (exact types only, no allocations tracked by the collector), so borrowed references stay valid. */
 #include "core.h"
 
@@ -11,9 +11,9 @@ typedef struct {
     struct Cuts *cuts;           /* long bytes that are not copied, or NULL */
 } Out;
 
-#define LONG 16384               /* as in the Python code */
+#define LONG 16384               /* bytes objects from this size on are not copied, as in the Python code */
 
-/* Long bytes objects between the bytes of the buffer, with their offsets. */
+/* Long bytes objects that are not copied, with their positions between the bytes of the buffer. */
 typedef struct Cuts {
     struct { PyObject *bytes; Py_ssize_t offset; } *held;
     Py_ssize_t count, capacity;
@@ -98,7 +98,7 @@ static int put_text(Out *out, PyObject *text, int is_compact)
         if (size > MAX_STRING || put_length(out, size, is_compact, 2) < 0) return -1;
         return put_bytes(out, PyUnicode_1BYTE_DATA(text), size);
     }
-    PyObject *encoded = PyUnicode_AsUTF8String(text);    /* avoids the UTF-8 cache of the text */
+    PyObject *encoded = PyUnicode_AsUTF8String(text);    /* does not fill the UTF-8 cache of the text */
     if (encoded == NULL) return -1;
     Py_ssize_t size = PyBytes_GET_SIZE(encoded);
     int failed = size > MAX_STRING || put_length(out, size, is_compact, 2) < 0 ||
@@ -197,7 +197,7 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out);
 
 static int write_int32s(PyObject **items, Py_ssize_t count, Out *out)
 {
-    RESERVE(count * 4);                                     /* list items have 8 bytes, so the product fits */
+    RESERVE(count * 4);                                     /* cannot overflow: each list item takes 8 bytes */
     for (Py_ssize_t i = 0; i < count; i++, out->p += 4) {
         int64_t number;
         if (UNLIKELY(items[i] == NULL || int_of(items[i], &number) < 0 || number != (int32_t)number)) return -1;
@@ -420,7 +420,7 @@ static int add_chunks(PyObject *chunks, const uint8_t *start, Py_ssize_t from, P
     return failed ? -1 : 0;
 }
 
-/* Returns the bytes of a message as a list, without copies of long ones; NULL if declined. */
+/* Returns a message as a list of bytes objects, of which long ones are not copied; NULL if declined. */
 PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message)
 {
     uint8_t buffer[SHORT];

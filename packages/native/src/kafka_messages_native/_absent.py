@@ -5,7 +5,7 @@ import sysconfig
 
 
 def reason() -> str:
-    """Return the reason: an unsupported Python, or a missing build."""
+    """Return why the core is missing: this Python is unsupported, or the core was not built for it."""
     is_free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
     implementation = platform.python_implementation()
     this = f"{'a free-threaded ' * is_free_threaded}{implementation} {platform.python_version()}"

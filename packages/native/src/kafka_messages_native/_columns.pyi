@@ -3,7 +3,7 @@ from typing import Any, Final, TypeAlias
 from typing_extensions import Buffer
 
 FORMAT: Final[int]
-"""Format of plan texts."""
+"""Supported version of the plan text."""
 
 Capsules: TypeAlias = tuple[object, object]
 """An ArrowSchema and an ArrowArray, as returned by ``__arrow_c_array__``."""
@@ -25,9 +25,9 @@ def address(array: object, /) -> int: ...
 def fail_allocation(number: int, /) -> None: ...
 
 BATCH_FORMAT: Final[dict[str, int]]
-"""Constants of the record batch format."""
+"""Constants of the record batch format, which kafka_records compares with its own."""
 HEADER_FIELDS: Final[tuple[str, ...]]
-"""Columns of ``read_headers``, in order."""
+"""Names of the columns that ``read_headers`` writes, in order."""
 
 def follow_batches(
     log: Buffer,

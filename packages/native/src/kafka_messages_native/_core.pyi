@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import Any, Final, Literal, final
 
 FORMAT: Final[int]
-"""Format of plan texts."""
+"""Supported version of the plan text."""
 
 @final
 class Package:

@@ -13,7 +13,7 @@
 #define MAX_DEPTH 100            /* of nested structs; bounds the recursion */
 #define MAX_TAGS 64              /* known tagged fields of a layout; more are declined */
 #define MAX_STRING 32767
-#define MAX_EMPTY 65535          /* maximum count of elements that take no bytes, so that the size of the input does not limit them */
+#define MAX_EMPTY 65535          /* maximum count of elements that take no bytes: the size of the input cannot limit these */
 #define MAX_VERSION 32767
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -44,7 +44,7 @@ INLINE void put16(uint8_t *p, uint16_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED16(v)
 INLINE void put32(uint8_t *p, uint32_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED32(v); memcpy(p, &v, 4); }
 INLINE void put64(uint8_t *p, uint64_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED64(v); memcpy(p, &v, 8); }
 
-/* Reads an unsigned varint of at most `bits` bits; the position after it, or NULL at the end of the input or on overflow. */
+/* Reads an unsigned varint of at most `bits` bits. Returns the position after it, or NULL if it is truncated or too large. */
 static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, int bits, uint64_t *value)
 {
     uint64_t result = 0;
@@ -60,7 +60,7 @@ static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, in
     return NULL;
 }
 
-/* Writes an unsigned varint; the position after it. */
+/* Writes an unsigned varint; returns the position after it. */
 INLINE uint8_t *put_varint(uint8_t *p, uint64_t value)
 {
     for (; value > 127; value >>= 7) *p++ = (uint8_t)(value | 128);
@@ -68,7 +68,7 @@ INLINE uint8_t *put_varint(uint8_t *p, uint64_t value)
     return p;
 }
 
-/* Decodes a zigzag number. */
+/* Decodes a zigzag-encoded integer. */
 INLINE int64_t from_zigzag(uint64_t value) { return (int64_t)(value >> 1 ^ (~(value & 1) + 1)); }
 
 /* Fixed-width types: name, letter in plan texts (lower case for signed integers), bytes on the wire, bytes in a column
@@ -112,7 +112,7 @@ typedef struct {
 
 typedef struct {
     int structure;
-    TextOp *ops, *tags;                      /* in wire order, then the absent ones; by ascending tag */
+    TextOp *ops, *tags;                      /* ops in wire order, also absent fields; tags in ascending order */
     uint32_t *foreign;                       /* tags of other versions */
     int op_count, tag_count, foreign_count;
     uint8_t has_tags;
@@ -131,7 +131,7 @@ typedef struct {
 /* Callback for each parsed struct; -1 with an exception rejects the text. */
 typedef int (*StructReader)(void *context, const TextStruct *structure);
 
-/* Of each extension: zeroed memory, or NULL without an exception. */
+/* Each extension defines these. get_zeros() returns zeroed memory, or NULL without setting an exception. */
 void *get_zeros(int64_t size);
 void free_memory(void *memory);
 

@@ -1,6 +1,6 @@
-"""Messages encoded by Kafka's own classes at every version, and damaged encodings.
+"""Test vectors: messages encoded by Kafka's own classes at every version, and damaged encodings.
 
-* ``vectors()``: messages as JSON and as bytes; ``negative()``: damaged bytes with the place of the damage.
+* ``vectors()``: messages as JSON and as bytes; ``negative()``: damaged bytes with the position of the damage.
 * ``apis()``: Kafka's API table; ``protocol()``: the whole protocol as data.
 * ``FOLDER``: the files, for other languages; see the README.
 """
@@ -18,7 +18,7 @@ __all__ = ["FOLDER", "RELEASE", "Negative", "Vector", "apis", "negative", "proto
 
 FOLDER = Path(__file__).parent
 RELEASE = "4.4.0"
-"""Kafka release of the vectors; removed versions come from the last release with them."""
+"""Kafka release that wrote the vectors; the last release with a version wrote those of removed versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +50,21 @@ class Negative:
     message: str
     version: int
     kind: str
-    """Kind of error, such as ``truncated``; see the README."""
+    """Kind of damage, such as ``truncated``; see the README."""
     data: bytes
     offset: int
-    """Position where a reader detects the error."""
+    """Position of the byte where a strict reader detects the damage."""
     path: str
-    """Field in snake case with dots and indexes; empty for the message."""
+    """Path of the field, such as ``topics[0].name``; empty for the message itself."""
     kafka: str
-    """Verdict of Kafka's class: ``refused``, ``accepted``, or ``rest`` if bytes are left unread."""
+    """Reaction of Kafka's class: ``refused``, ``accepted``, or ``rest`` if it leaves bytes unread."""
 
     def __str__(self) -> str:
         return f"{self.message} v{self.version} {self.kind}"
 
 
 def vectors(message: str | None = None) -> Iterator[Vector]:
-    """Yield the vectors of all messages or of one, by release, folder, message, version and sample."""
+    """Yield the vectors of all messages or of one, sorted by release, folder, message, version and sample."""
     for path in sorted(FOLDER.glob("kafka-*/*.jsonl.gz")):
         release = path.parent.name.removeprefix("kafka-")
         for line in _lines(path):
@@ -74,14 +74,14 @@ def vectors(message: str | None = None) -> Iterator[Vector]:
 
 
 def negative(message: str | None = None) -> Iterator[Negative]:
-    """Yield damaged bytes of all messages or of one, by message, version and kind."""
+    """Yield the damaged bytes of all messages or of one, sorted by message, version and kind of damage."""
     for line in _lines(FOLDER / "negative" / f"kafka-{RELEASE}.jsonl.gz"):
         if message in (None, line["message"]):
             yield Negative(data=bytes.fromhex(line.pop("hex")), **line)
 
 
 def apis() -> list[dict[str, Any]]:
-    """Return Kafka's API table, by id: versions, header versions, listeners."""
+    """Return Kafka's API table, sorted by API key: versions, header versions, listeners."""
     text = (FOLDER / f"kafka-{RELEASE}" / "apis.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
@@ -93,8 +93,8 @@ def protocol() -> dict[str, Any]:
     """
     path = FOLDER / "protocol.json"
     if not path.exists():
-        made = f"kafka-message-generator export --specs specs/kafka --output {FOLDER}"
-        raise FileNotFoundError(f"{path} is not there; in a clone of the repository it is made by: {made}")
+        command = f"kafka-message-generator export --specs specs/kafka --output {FOLDER}"
+        raise FileNotFoundError(f"{path} is missing; in a clone of the repository, create it with: {command}")
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
