@@ -1,4 +1,4 @@
-"""The site of definitions unrelated to Kafka: a golden page, and errors."""
+"""The site of definitions unrelated to Kafka: a page compared with its golden file, and errors."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def make(folder: Path, name: str, output: Path, samples: str = "samples") -> int
     return pages.main([*arguments, "--package", name])
 
 
-def test_own_message_page_matches_golden(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
+def test_message_page_of_own_definitions_matches_golden(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site") == 0
     text = (tmp_path / "site" / "messages" / "Probe.html").read_text(encoding="utf-8")
@@ -108,8 +108,8 @@ def test_unrelated_folder_is_not_overwritten(
     folder, package = probes
     (tmp_path / "mine.txt").write_text("mine")
     assert make(folder, package.__name__, tmp_path) == 1
-    what = "has files but no assets/files.txt: not a generated site, not changed"
-    assert capsys.readouterr().err == f"{tmp_path} {what}\n"
+    what = "the folder has files but no assets/files.txt, so it is not a generated site; use an empty folder"
+    assert capsys.readouterr().err == f"{tmp_path}: {what}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
@@ -131,7 +131,7 @@ def test_missing_samples_folder_is_an_error(
     assert capsys.readouterr().err == f"{folder / 'smaples'}: folder not found\n"
 
 
-def test_package_of_other_definitions_is_an_error(
+def test_package_without_the_message_is_an_error(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert make(probes[0], "kafka_messages", tmp_path / "site") == 1
@@ -145,7 +145,7 @@ def test_package_of_other_definitions_is_an_error(
     [
         (
             "00000007",
-            "a sample cannot be read: Probe v3: name: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left",
+            "sample of Probe v3 cannot be decoded: Probe v3: name: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left",
         ),
         (
             "0",

@@ -1,4 +1,4 @@
-"""Reader of README.md, the Markdown pages it links to, and their contents."""
+"""Reads README.md, all Markdown pages reachable from it, and their table of contents."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kafka_protocol_pages.package import PagesError
 from kafka_protocol_pages.prose import Chapter, Prose, ProsePage
 
 START, CONTENTS = "README.md", ("docs/README.md", "README.md")
-"""First page, and candidates for the contents page."""
+"""Start page, and candidates for the page with the table of contents."""
 
 
 def read_prose(folder: Path, messages: Collection[str]) -> Prose:
-    """Read README.md and linked pages; names of ``messages`` in code type become links.
+    """Read README.md and all pages reachable from it; names of ``messages`` in inline code become links.
 
-    Raises PagesError with file and line for a broken link.
+    Raises PagesError for a missing README.md, and with file and line for a broken link.
     """
     if not (folder / START).is_file():
         raise PagesError(f"{folder / START}: file not found; it is the start page")
