@@ -18,7 +18,7 @@ START, CONTENTS = "README.md", ("docs/README.md", "README.md")
 def read_prose(folder: Path, messages: Collection[str]) -> Prose:
     """Read README.md and all pages reachable from it; names of ``messages`` in inline code become links.
 
-    Raises PagesError for a missing README.md, and with file and line for a broken link.
+    Raises PagesError for a missing README.md, and for a link that is broken or leaves the folder.
     """
     if not (folder / START).is_file():
         raise PagesError(f"{folder / START}: file not found; it is the start page")
@@ -50,7 +50,10 @@ class _Folder:
         for link in self.documents[page].links:
             path = self._target(page, link.path)
             there = self.root / path
-            if path.startswith("../") or not there.exists():
+            if path.partition("/")[0] == "..":
+                outside = f"link to {link.path} leaves the folder {self.root}; use a URL"
+                raise PagesError(f"{self.root / page}:{link.line}: {outside}")
+            if not there.exists():
                 raise PagesError(f"{self.root / page}:{link.line}: broken link to {link.path}")
             if path.endswith(".md"):
                 yield path
