@@ -57,9 +57,9 @@ def write_samples(folder: Path, *each: tuple[int, str, object]) -> None:
             out.write(json.dumps(entry) + "\n")
 
 
-def make(folder: Path, name: str, output: Path, samples: str = "samples") -> int:
+def make(folder: Path, name: str, output: Path, samples: str = "samples", *more: str) -> int:
     arguments = ["--specs", str(folder / "specs"), "--samples", str(folder / samples), "--output", str(output)]
-    return pages.main([*arguments, "--package", name])
+    return pages.main([*arguments, "--package", name, *more])
 
 
 def test_message_page_of_own_definitions_matches_golden(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
@@ -138,6 +138,27 @@ def test_package_without_the_message_is_an_error(
     assert capsys.readouterr().err == (
         "the installed kafka_messages has no Probe; install the package generated from these definitions\n"
     )
+
+
+def test_package_of_a_changed_definition_is_an_error(
+    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_specs(tmp_path / "specs", message(field("Id", "int64")))
+    write_samples(tmp_path / "samples")
+    name = probes[1].__name__
+    assert make(tmp_path, name, tmp_path / "site") == 1
+    what = "has a different definition of Probe; install the package generated from these definitions"
+    assert capsys.readouterr().err == f"the installed {name} {what}\n"
+
+
+def test_markdown_page_at_a_reserved_path_is_an_error(
+    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("# T\n\n[i](index.md)\n")
+    (tmp_path / "index.md").write_text("# I\n")
+    assert make(probes[0], probes[1].__name__, tmp_path / "site", "samples", "--docs", str(tmp_path)) == 1
+    what = "this path is reserved for generated pages; rename or move the Markdown file"
+    assert capsys.readouterr().err == f"index.html: {what}\n"
 
 
 @pytest.mark.parametrize(
