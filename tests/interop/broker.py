@@ -189,10 +189,7 @@ def running(java: Java, folder: Path) -> Iterator[Broker]:
 
 @contextmanager
 def started(command: Sequence[str], port: int, said: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server inside the ``with`` block, which starts when the port accepts connections.
-
-    An exception gets the end of the server's log as a note.
-    """
+    """Run a server inside the ``with`` block, once its port accepts connections. Exceptions get the log as a note."""
     with orderly_end():
         with said.open("ab") as output:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)

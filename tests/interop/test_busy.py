@@ -47,9 +47,7 @@ def test_transactions_job_has_no_findings(
     assert row[1] > 2 * row[0]
 
 
-def test_groups_job_reports_committed_offsets_below_the_log_start(
-    spark: SparkSession, logs: Path, tmp_path: Path
-) -> None:
+def test_groups_job_reports_offsets_below_the_log_start(spark: SparkSession, logs: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     storms = ("--storm", "1000000")
     assert groups.main([str(logs), "--data", str(logs), *storms, "--output", out, "--quiet"]) == FINDINGS

@@ -91,9 +91,7 @@ def test_read_committed_rows_equal_the_connector(spark: SparkSession, broker: Li
 
 
 @pytest.mark.parametrize("topic", TABLES)
-def test_decoded_internal_topics_equal_the_connector(
-    spark: SparkSession, broker: Live, cluster: Cluster, topic: str
-) -> None:
+def test_internal_topics_equal_the_connector(spark: SparkSession, broker: Live, cluster: Cluster, topic: str) -> None:
     want = rows(files(spark, cluster, topic).transform(TABLES[topic]))
     found = rows(connector(spark, broker, topic).where(captured(cluster)).transform(TABLES[topic]))
     assert len(found) > 20

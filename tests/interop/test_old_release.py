@@ -55,10 +55,7 @@ def test_old_and_new_clients_work_through_the_proxy_to_an_old_broker(release: st
 
 
 def read_whole(requests: bytes, responses: bytes) -> int:
-    """Decode the traffic of a connection with ProxyConnection and check that it re-encodes to the same bytes.
-
-    Return the number of responses.
-    """
+    """Assert that the messages of a connection re-encode to the same bytes. Return the number of responses."""
     proxy, count = ProxyConnection(), 0
     for request in proxy.receive_from_client(requests):
         assert isinstance(request, RequestForwarded)

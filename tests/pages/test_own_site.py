@@ -108,7 +108,7 @@ def test_unrelated_folder_is_not_overwritten(
     folder, package = probes
     (tmp_path / "mine.txt").write_text("mine")
     assert make(folder, package.__name__, tmp_path) == 1
-    what = "the folder has files but no assets/files.txt, so it is not a generated site; use an empty folder"
+    what = "not a generated site: it has files but no assets/files.txt; use an empty folder"
     assert capsys.readouterr().err == f"{tmp_path}: {what}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
@@ -131,18 +131,13 @@ def test_missing_samples_folder_is_an_error(
     assert capsys.readouterr().err == f"{folder / 'smaples'}: folder not found\n"
 
 
-def test_package_without_the_message_is_an_error(
+def test_package_of_other_definitions_is_an_error(
     probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert make(probes[0], "kafka_messages", tmp_path / "site") == 1
     assert capsys.readouterr().err == (
         "the installed kafka_messages has no Probe; install the package generated from these definitions\n"
     )
-
-
-def test_package_of_a_changed_definition_is_an_error(
-    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
     write_specs(tmp_path / "specs", message(field("Id", "int64")))
     write_samples(tmp_path / "samples")
     name = probes[1].__name__
@@ -157,8 +152,8 @@ def test_markdown_page_at_a_reserved_path_is_an_error(
     (tmp_path / "README.md").write_text("# T\n\n[i](index.md)\n")
     (tmp_path / "index.md").write_text("# I\n")
     assert make(probes[0], probes[1].__name__, tmp_path / "site", "samples", "--docs", str(tmp_path)) == 1
-    what = "this path is reserved for generated pages; rename or move the Markdown file"
-    assert capsys.readouterr().err == f"index.html: {what}\n"
+    what = "index.html: path reserved for generated pages; rename or move the Markdown file\n"
+    assert capsys.readouterr().err == what
 
 
 @pytest.mark.parametrize(

@@ -81,10 +81,7 @@ def reason_to_skip(block: Block) -> str | None:
 
 
 def run(block: Block, clone: Path) -> bool:
-    """Run a block in the clone's environment; return whether it succeeded.
-
-    The block that creates the environment runs without it, and a job with findings succeeds with exit status 1.
-    """
+    """Run a block in the clone, with its environment unless the block creates it; return whether it succeeded."""
     environment = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
     environment["PATH"] = os.pathsep.join(
         part for part in environment["PATH"].split(os.pathsep) if not part.startswith(sys.prefix + os.sep)
@@ -98,9 +95,7 @@ def run(block: Block, clone: Path) -> bool:
     has_findings = status == 1 and block.text.startswith(JOB) and "Traceback" not in printed
     is_good = status == 0 or has_findings
     line = f"{block.place}: {'ok' if is_good else f'exit status {status}'} in {time.monotonic() - started:.0f} s\n"
-    print(
-        line if is_good else line + printed, end="", flush=True
-    )  # one call, because the other worker prints at the same time
+    print(line if is_good else line + printed, end="", flush=True)  # one call, as both workers print
     return is_good
 
 

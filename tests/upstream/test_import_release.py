@@ -227,7 +227,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_folder_that_is_not_one_release_is_rejected(case: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_folder_of_jars_is_rejected(case: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names, text = REFUSED[case]
     folder = root / "jars"
     folder.mkdir()
@@ -242,9 +242,7 @@ def test_folder_that_is_not_one_release_is_rejected(case: str, root: Path, capsy
 
 
 @pytest.mark.parametrize("release", ["3.1.0", "3.0.0"])
-def test_release_without_the_jar_of_a_module_is_rejected(
-    release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_jar_of_a_module_is_an_error(release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store.write(tmp_path / "history", {}, {})
     whole = jar(tmp_path / "one", "3.0.0", PayRequest=PAY, PayResponse=PAID)
     with zipfile.ZipFile(whole / "kafka-raft-3.0.0.jar", "w") as archive:
@@ -311,7 +309,5 @@ def test_definitions_of_this_project_have_open_decisions_in_two_files_only() -> 
         ("Host", "string", (), False),
     ],
 )
-def test_field_name_and_type_tell_if_a_field_may_be_secret(
-    name: str, kind: str, beside: tuple[str, ...], could: bool
-) -> None:
+def test_fields_that_may_be_secret_are_detected(name: str, kind: str, beside: tuple[str, ...], could: bool) -> None:
     assert could_be_secret(name, kind, frozenset(beside)) == could

@@ -206,9 +206,7 @@ def _short(member: dict[str, Any], wire: Wire) -> str:
     array = "[]" if member["type"] != kind else ""
     name = "struct" if kind[0].isupper() else kind
     if "encoding" in member or "elementEncoding" in member:
-        name = (
-            wire.type.rpartition("(")[2].rstrip(")").lower()
-        )  # the type in the definition is the same at all versions
+        name = wire.type.rpartition("(")[2].rstrip(")").lower()  # the definition has one type for all versions
     tag = "" if wire.tag is None else f"#{wire.tag} "
     return f"{tag}{array}{name}{'?' if wire.is_nullable else ''}"
 

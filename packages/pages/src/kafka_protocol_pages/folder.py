@@ -17,9 +17,7 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
     """
     known = folder / LIST
     if not known.exists() and folder.is_dir() and any(folder.iterdir()):
-        raise PagesError(
-            f"{folder}: the folder has files but no {LIST}, so it is not a generated site; use an empty folder"
-        )
+        raise PagesError(f"{folder}: not a generated site: it has files but no {LIST}; use an empty folder")
     before = set(known.read_text(encoding="utf-8").splitlines()) if known.exists() else set()
     wanted = {**files, LIST: "".join(f"{name}\n" for name in sorted(files))}
     changed = []

@@ -49,12 +49,11 @@ class _Folder:
     def targets(self, page: str) -> Iterator[str]:
         for link in self.documents[page].links:
             path = self._target(page, link.path)
-            there = self.root / path
+            there, place = self.root / path, f"{self.root / page}:{link.line}"
             if path.partition("/")[0] == "..":
-                outside = f"link to {link.path} leaves the folder {self.root}; use a URL"
-                raise PagesError(f"{self.root / page}:{link.line}: {outside}")
+                raise PagesError(f"{place}: link to {link.path} leaves the folder {self.root}; use a URL")
             if not there.exists():
-                raise PagesError(f"{self.root / page}:{link.line}: broken link to {link.path}")
+                raise PagesError(f"{place}: broken link to {link.path}")
             if path.endswith(".md"):
                 yield path
             elif link.is_image:

@@ -106,9 +106,7 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
         files[page.path] = render(site, page, navigation)
     for page in prose_pages(site.prose):
         if page.path in files or page.path.startswith(("messages/", "releases/", "assets/")):
-            raise PagesError(
-                f"{page.path}: this path is reserved for generated pages; rename or move the Markdown file"
-            )
+            raise PagesError(f"{page.path}: path reserved for generated pages; rename or move the Markdown file")
         files[page.path] = render(site, page, navigation)
     for number, message in enumerate(messages, 1):
         for page in message_pages(site, message, navigation):

@@ -35,8 +35,7 @@ class Found:
 def import_history(jars: dict[str, list[Path]], root: Path, log: Log = lambda line: None) -> list[str]:
     """Write a history of the releases in ``jars``; return the changes.
 
-    ``log`` receives a line for each fixup. Raises HistoryError for an invalid definition, or different definitions with
-    one name.
+    ``log`` receives a line for each fixup. Raises HistoryError for an invalid definition, or different ones of a message.
     """
     releases: store.Releases = {}
     codes: store.Codes = {}

@@ -20,12 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help=default)
     parser.add_argument("--target", type=Path, default=target, metavar="FOLDER", help=default)
     parser.add_argument("--jars", type=Path, metavar="FOLDER", help="existing jars of the pinned release")
-    parser.add_argument(
-        "--work",
-        type=Path,
-        default=Path(".work/vectors"),
-        help=f"folder for the jars of the pinned release ({default})",
-    )
+    parser.add_argument("--work", type=Path, default=Path(".work/vectors"), help=f"folder for downloads ({default})")
     what = f"folder for the jars of older releases, such as that of import-history ({default})"
     parser.add_argument("--older", type=Path, default=Path(".work/history"), metavar="FOLDER", help=what)
     parser.set_defaults(run=run)

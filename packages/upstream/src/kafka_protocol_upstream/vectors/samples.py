@@ -125,9 +125,7 @@ class _Full(_Empty):
             element = self.one(field)
             if not keys or _key(element, keys) not in [_key(other, keys) for other in made]:
                 return element
-        raise ValueError(
-            f"{self.definition.name} v{self.version}: {field.key}: no {len(made) + 1} elements with distinct keys found"
-        )
+        raise ValueError(f"{self.definition.name} v{self.version}: {field.key}: no {len(made) + 1} distinct keys found")
 
 
 class _Random(_Full):

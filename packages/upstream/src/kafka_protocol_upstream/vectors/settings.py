@@ -32,9 +32,7 @@ class Settings:
         """Return for each setting whether brokers redact its value in their logs."""
         printed = self._run("hidden", "".join(f"{name}\n" for name in names)).split()
         if len(printed) != len(names) or not {"true", "false"} >= {*printed}:
-            raise OracleError(
-                f"expected true or false for each of {len(names)} settings, Java printed {' '.join(printed)[:200]!r}"
-            )
+            raise OracleError(f"expected true or false for {len(names)} settings, Java printed {printed[:20]}")
         return [answer == "true" for answer in printed]
 
     def _run(self, mode: str, lines: str) -> str:
