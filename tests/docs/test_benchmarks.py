@@ -1,4 +1,4 @@
-"""The benchmark page, its chart, and pages that link to it."""
+"""The page about benchmarks, its chart, and the length of the README."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support import pages
 PAGE = "docs/benchmarks.md"
 
 
-def test_chart_equals_the_tables() -> None:
+def test_speed_chart_equals_the_tables_of_the_page() -> None:
     names = runpy.run_path(str(pages.ROOT / "benchmarks/speed_chart.py"))
     assert names["chart"](pages.text(PAGE)) == pages.text("docs/img/speed.svg")
     ratios = names["ratios"](pages.text(PAGE))
@@ -20,7 +20,7 @@ def test_chart_equals_the_tables() -> None:
     }
 
 
-def test_page_lists_the_benchmark_workloads() -> None:
+def test_page_lists_every_benchmark_workload() -> None:
     workloads = runpy.run_path(str(pages.ROOT / "benchmarks/workloads.py"))["WORKLOADS"]
     rows = re.findall(r"^\| (W\d) \| (\w+ v\d+) \| ([\d,]+) \| (.+) \|$", pages.text(PAGE), re.MULTILINE)
     assert [(key, message, size, contents.replace("1,000", "1000")) for key, message, size, contents in rows] == [

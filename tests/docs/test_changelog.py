@@ -1,4 +1,4 @@
-"""Fragments of the change log are valid, and CONTRIBUTING lists their kinds."""
+"""Fragments of the change log are valid, and CONTRIBUTING.md lists their kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
 
 
 def problem(name: str, text: str) -> str | None:
-    """Return the problem of a fragment; towncrier silently ignores a file with an invalid name."""
+    """Return what is wrong with a fragment, or None; towncrier silently ignores a file with an invalid name."""
     kinds = "|".join(kind["directory"] for kind in SETTINGS["type"])
     if not re.fullmatch(rf"[a-z0-9-]+\.({kinds})\.md", name):
         return "name"
@@ -39,7 +39,7 @@ def test_invalid_fragment_is_reported(name: str, text: str, want: str | None) ->
     assert problem(name, text) == want
 
 
-def test_fragments_are_valid() -> None:
+def test_fragments_in_changelog_d_are_valid() -> None:
     paths = [path for path in (ROOT / "changelog.d").iterdir() if path.name not in SETTINGS["ignore"]]
     found = {path.name: problem(path.name, path.read_text(encoding="utf-8")) for path in paths}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}

@@ -1,4 +1,4 @@
-"""Shell blocks of the page about the command run and print the shown output."""
+"""The shell blocks of docs/command.md run and print the output that the page shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_ours(block: Block) -> bool:
 
 
 def lines_of(block: Block) -> list[list[str]]:
-    """Return the calls of the command in a block, including both ends of a pipe."""
+    """Return the words of each command in a block; the two sides of a pipe are two commands."""
     text = block.text.replace("|\n", "|")
     return [
         shlex.split(part.partition(" || ")[0])

@@ -1,4 +1,4 @@
-"""The runner of ``nox -s release -- commands``."""
+"""The program that ``nox -s release -- commands`` uses to run the shell blocks of the documentation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_only_the_first_block_creates_the_environment() -> None:
     assert not any(block.text.startswith(commands.FIRST) for block in ALL[1:])
 
 
-def test_listed_slow_blocks_are_in_the_docs() -> None:
+def test_every_block_listed_as_slow_is_in_the_documentation() -> None:
     assert [start for start in commands.SLOW if not any(block.text.startswith(start) for block in ALL)] == []
     assert [block for block in ALL if commands.reason_to_skip(block) is None]
 
@@ -49,7 +49,7 @@ def test_failing_block_reports_status_and_output(clone: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(("printed", "is_good"), [("Findings", True), ("Traceback (most recent call last)", False)])
-def test_job_may_exit_with_1_if_it_prints_findings(
+def test_job_may_exit_with_1_unless_it_prints_a_traceback(
     printed: str, is_good: bool, clone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (clone / ".venv/bin/activate").write_text(f"python() {{ echo '{printed}'; return 1; }}\n")
@@ -69,7 +69,7 @@ INSTALL = re.compile(r"(?:pip3?|pipx|uv pip) install ([^\n`]+)")
 
 
 def installed_names(text: str) -> set[str]:
-    """Return the distributions that a page's commands install from an index, without extras."""
+    """Return the names of the distributions that commands in a text install from an index."""
     words = [
         word
         for found in INSTALL.findall(text.replace("\\\n", " "))

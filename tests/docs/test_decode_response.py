@@ -1,4 +1,4 @@
-"""The demo of the README."""
+"""The demo in the README: examples/decode_response.py."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def _public() -> set[str]:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
                 found |= {name for name in ast.literal_eval(node.value) if name.endswith("Error")}
-    return found - {"Error", "FoundError"}  # describe error codes and are not raised
+    return found - {"Error", "FoundError"}  # these describe error codes and are not exceptions
 
 
 def test_every_public_error_is_documented() -> None:

@@ -1,4 +1,4 @@
-"""Each distribution contains the licence and the notice about Apache Kafka."""
+"""Each distribution contains the license, the notice about Apache Kafka, and exactly its sources."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def metadata(folder: Path) -> bytes:
 
 
 def build(target: Path, without: str = "", stale: str = "") -> None:
-    """Write wheels and source distributions: ``without`` is left out of them, ``stale`` added to a wheel only."""
+    """Write wheels and source distributions without the file ``without``; ``stale`` is added to a wheel only."""
     for name, folder in PROJECTS.items():
         files = {each: (folder / each).read_bytes() for each in LICENSES if f"{name}/{each}" != without}
         tag = "cp311-cp311-linux_x86_64" if name in EXTENSIONS else "py3-none-any"
@@ -59,7 +59,7 @@ def build(target: Path, without: str = "", stale: str = "") -> None:
                 source.addfile(entry, io.BytesIO(data))
 
 
-def test_check_reports_missing_and_stale_files(tmp_path: Path) -> None:
+def test_check_reports_missing_and_stale_files_of_distributions(tmp_path: Path) -> None:
     build(tmp_path)
     assert list(wheels.problems(tmp_path)) == []
     build(tmp_path, without="kafka_messages/NOTICE")
@@ -76,7 +76,7 @@ def test_check_reports_missing_and_stale_files(tmp_path: Path) -> None:
     assert list(wheels.problems(tmp_path)) == [missing]
 
 
-def test_check_reports_missing_compiled_modules(tmp_path: Path) -> None:
+def test_check_reports_missing_compiled_modules_and_wheels(tmp_path: Path) -> None:
     build(tmp_path)
     made = tmp_path / "kafka_messages_native-1.0-cp311-cp311-linux_x86_64.whl"
     other = tmp_path / "kafka_messages_native-1.0-cp312-cp312-linux_x86_64.whl"

@@ -1,4 +1,4 @@
-"""The page about own packages: definitions, settings, commands and errors, block by block."""
+"""The blocks of docs/own-package.md: definitions, settings, commands and errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def invoices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("invoices")
-def test_commands_and_python_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_and_python_blocks_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
     for line in text_of("sh").splitlines():
         program, *arguments = line.split()
         assert program == "pip" or (program, cli.main(arguments)) == (cli.PROG, 0)

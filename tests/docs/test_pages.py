@@ -1,4 +1,4 @@
-"""Python blocks of the documentation run and print the shown output."""
+"""Python blocks of the documentation print the output that the pages show; links, paths and lists are right."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ WITH_PYTHON = [page for page in pages.pages() if pages.to_run(page, "python")]
 NEEDS_ARROW = [page for page in WITH_PYTHON if "pyarrow" in pages.module(page)]
 ALONE = [page for page in WITH_PYTHON if page not in pages.about_spark()]
 CODE = re.compile(r">>> |from |import |\$ |nox |pip |python ")
-"""First words of blocks of code or commands, as opposed to output."""
+"""First words of code and commands; a block of output must not start with them."""
 BESIDE = ("CONTRIBUTING.md", "SECURITY.md")
-"""Pages for contributors, without runnable blocks."""
+"""Pages for contributors, whose blocks are not run."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MADE = ("site", "dist", "build")
-"""Output folders of nox sessions."""
+"""Folders that nox sessions write; they do not exist in a clone."""
 
 
 @pytest.fixture(autouse=True)
 def patience() -> Iterator[None]:
-    """Disable Hypothesis deadlines for programs on pages."""
+    """Disable the deadlines of Hypothesis for the programs of pages."""
     before = settings.get_current_profile_name()
     settings.register_profile("pages", deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
     settings.load_profile("pages")
@@ -38,7 +38,7 @@ def patience() -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Enter an empty folder with a link to ``examples``."""
+    """Change to a new folder that contains only a link to ``examples``."""
     (tmp_path / "examples").symlink_to(pages.ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -54,7 +54,7 @@ def test_python_blocks_print_the_documented_output(page: str, capsys: pytest.Cap
     assert [said for said in pages.documented_output(page) if said not in printed] == []
 
 
-def test_documented_output_is_found_in_comments_and_blocks() -> None:
+def test_expected_output_is_read_from_comments_and_blocks() -> None:
     below, block = pages.documented_output("docs/guide/versions.md"), pages.documented_output("docs/numbers.md")
     assert "topics[0].topic_id: dropped, only versions 10+ have this field" in below
     assert "()" in below
@@ -74,7 +74,7 @@ def test_every_block_has_a_known_language(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "generated/README.md"])
-def test_sample_bytes_are_recorded_from_a_broker(page: str) -> None:
+def test_sample_bytes_of_readmes_occur_in_recorded_traffic(page: str) -> None:
     data = bytes.fromhex("".join(re.findall(r'"([0-9a-f]{40,})"', pages.to_run(page, "python")[0].text)))
     assert len(data) > 50
     assert [path.name for path in sorted((COMMITTED / "traffic").iterdir()) if data in path.read_bytes()]
@@ -93,7 +93,7 @@ def test_links_lead_to_existing_files_and_headings(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", [*pages.pages(), *BESIDE])
-def test_quoted_paths_are_links(page: str) -> None:
+def test_paths_of_existing_files_in_backquotes_are_links(page: str) -> None:
     prose = re.sub(r"^```.*?^```$", "", pages.text(page), flags=re.MULTILINE | re.DOTALL)
     quoted = set(re.findall(r"(?<!\[)`(\w[\w.-]*/[\w./-]*|[\w.-]+\.md)`", prose))
     folders = (pages.ROOT, (pages.ROOT / page).parent)
@@ -115,7 +115,7 @@ def test_docs_index_lists_every_page() -> None:
     assert {path for path in docs.rglob("*.md") if path.resolve() not in listed} == {docs / "README.md"}
 
 
-def test_package_readme_lists_every_module_and_extra() -> None:
+def test_readme_of_kafka_messages_lists_every_module_and_extra() -> None:
     generated = pages.ROOT / "generated"
     with (generated / "pyproject.toml").open("rb") as file:
         extras = set(tomllib.load(file)["project"]["optional-dependencies"])

@@ -1,4 +1,4 @@
-"""Preview versions in docs/guide/versions.md, against the definitions of every release."""
+"""Preview versions in docs/guide/versions.md, compared with the definitions of every release."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROW = re.compile(r"\| (`.*?`) \| (\d+) \| (\S+) to (\S+) \| .* \|")
 
 
 def differs(plan: MessagePlan, ours: MessagePlan | None, version: int) -> bool:
-    """Return whether ``ours`` cannot read bytes of ``plan`` at a version."""
+    """Return whether ``ours`` cannot read what ``plan`` writes at a version."""
     if ours is None or version not in ours.valid:
         return True
     wrote, reads = signature_of(plan, version), signature_of(ours, version)
@@ -25,7 +25,7 @@ def differs(plan: MessagePlan, ours: MessagePlan | None, version: int) -> bool:
 
 
 def unread_versions() -> dict[tuple[str, int], tuple[str, str]]:
-    """Return messages and versions of releases that the package does not read, with first and last release."""
+    """Return the released versions that the package cannot read, with their first and last release."""
     loaded = definitions.load(ROOT / "specs" / "kafka")
     names = {(each.kind, each.api_key): each.name for each in loaded.messages}
     plans = {plan.name: plan for plan in loaded.plans}
@@ -43,7 +43,7 @@ def unread_versions() -> dict[tuple[str, int], tuple[str, str]]:
     return found
 
 
-def test_unsupported_preview_versions_are_documented() -> None:
+def test_documented_preview_versions_are_those_that_the_package_cannot_read() -> None:
     text = (ROOT / "docs" / "guide" / "versions.md").read_text(encoding="utf-8")
     _, _, section = text.partition("### Preview versions that are not read\n")
     told = {

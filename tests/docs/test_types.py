@@ -1,4 +1,4 @@
-"""Python blocks of the documentation pass strict type checkers."""
+"""Python blocks of the documentation pass mypy and pyright in strict mode."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNTYPED = (
     "UnknownParameterType",
     "MissingTypeStubs",
 )
-"""Rules of pyright's strict mode about pyarrow, which has no type information."""
+"""Rules of pyright's strict mode that are disabled for pyarrow and pyspark, which lack type information."""
 
 pytestmark = pytest.mark.skipif(
     not all(map(find_spec, PARTS)), reason=f"needs {', '.join(PARTS)}; nox -s tests installs them"
@@ -47,7 +47,7 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _header(page: str) -> str:
-    rules = ["UnusedExpression"]  # an interactive session shows values
+    rules = ["UnusedExpression"]  # an expression in an interactive session shows its value
     if any(name in pages.module(page) for name in ("pyarrow", "pyspark")):
         rules += UNTYPED
     return "# pyright: " + ", ".join(f"report{rule}=false" for rule in rules) + "\n"

@@ -1,4 +1,4 @@
-"""Requests to brokers at the highest common version: leaders, coordinators, users, settings, records."""
+"""Administrative requests, at the highest version that broker and package support."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from .kafka import InteropError
 SECONDS = 60
 TIMEOUT_MS = 10_000
 BROKER = 4
-"""Resource type of a broker in requests that alter configurations."""
+"""Resource type of brokers in requests that alter configurations."""
 MECHANISMS, ITERATIONS = {"sha256": 1, "sha512": 2}, 4096
 
 R = TypeVar("R", bound=Response)
 
 
 def ask(port: int, request: Request[R], *, refused: bool = False, seconds: float = SECONDS) -> R:
-    """Return the broker's response. Raise InteropError for error codes unless ``refused``, or TimeoutError."""
+    """Return the broker's response. Raises TimeoutError, and unless ``refused``, InteropError for error codes."""
 
     async def asked() -> R:
         client = await program("client").Client.connect("localhost", port)
@@ -79,7 +79,7 @@ def coordinator(port: int, key: str, key_type: int) -> int:
 
 
 def credential(user: str, password: str, salt: bytes, algorithm: str = "sha256") -> ScramCredentialUpsertion:
-    """Return a SCRAM credential with the salted password."""
+    """Return a request entry that sets the SCRAM credential of a user."""
     salted = hashlib.pbkdf2_hmac(algorithm, password.encode(), salt, ITERATIONS)
     return ScramCredentialUpsertion(
         name=user, mechanism=MECHANISMS[algorithm], iterations=ITERATIONS, salt=salt, salted_password=salted

@@ -1,4 +1,4 @@
-"""Brokers in KRaft mode on loopback, each with its own folder; the first one is also the controller."""
+"""KRaft brokers on loopback, each with its own folder; the first broker is also the controller."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .kafka import InteropError, Java, last
 
 CLUSTER_ID = "a2Fma2EtbWVzc2FnZXMtMQ"
 CAPTURED = "CAPTURED"
-"""The listener with clients behind a relay."""
+"""Listener that clients reach through the relay."""
 REQUEST = b"Completed request:"
-"""Prefix of lines of the broker's request logger; see java/log4j2.properties."""
+"""Prefix of the lines from the broker's request logger; see java/log4j2.properties."""
 FORMAT_SECONDS = 60
 START_SECONDS = 120
 STOP_SECONDS = 30
@@ -84,9 +84,9 @@ class Broker:
     java: Java
     port: int
     behind: int
-    """Port of the listener behind the relay."""
+    """Port of the listener that the relay connects to."""
     tap: int
-    """Port of the relay."""
+    """Port of the relay, for clients."""
     logs: Path
     said: Path
     process: subprocess.Popen[bytes]
@@ -97,7 +97,7 @@ class Broker:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Suspend the process inside the block, for a consistent copy of its files."""
+        """Suspend the process inside the ``with`` block, so that its files can be copied consistently."""
         os.kill(self.process.pid, signal.SIGSTOP)
         try:
             yield
@@ -114,7 +114,7 @@ class Broker:
 
 @contextmanager
 def orderly_end() -> Iterator[None]:
-    """Exit on SIGTERM through SystemExit inside the block, so that context managers stop their processes."""
+    """Turn SIGTERM into SystemExit inside the ``with`` block, so that context managers stop their processes."""
 
     def leave(number: int, _: object) -> None:
         raise SystemExit(128 + number)
@@ -128,7 +128,7 @@ def orderly_end() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Node:
-    """A formatted broker that is not running: folder and ports."""
+    """A broker with formatted storage that may not be running: folder and ports."""
 
     java: Java
     folder: Path
@@ -173,7 +173,7 @@ class Node:
 
     @contextmanager
     def running(self) -> Iterator[Broker]:
-        """Run the broker inside the block, also repeatedly. An exception gets the end of its log as a note."""
+        """Run the broker inside the ``with`` block; can be repeated. Exceptions get the end of the log as a note."""
         command = self.java.command("kafka.Kafka", str(self.settings), heap="512m")
         said = self.folder / "broker.txt"
         with started(command, self.port, said) as process:
@@ -189,7 +189,7 @@ def running(java: Java, folder: Path) -> Iterator[Broker]:
 
 @contextmanager
 def started(command: Sequence[str], port: int, said: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server inside the block, once its port accepts connections. An exception gets its log as a note."""
+    """Run a server inside the ``with`` block, once its port accepts connections. Exceptions get the log as a note."""
     with orderly_end():
         with said.open("ab") as output:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
@@ -204,7 +204,7 @@ def started(command: Sequence[str], port: int, said: Path) -> Iterator[subproces
 
 
 def free_ports(count: int) -> list[int]:
-    """Return unused ports of loopback."""
+    """Return unused ports on loopback."""
     sockets = [socket.create_server(("localhost", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:

@@ -1,4 +1,4 @@
-"""A broker with heavy transactions, all types of groups, restarts and a crash."""
+"""A broker with many transactions, all types of groups, restarts and a crash."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ log.flush.start.offset.checkpoint.interval.ms=500
 FIRST = ("transaction.version=1",)
 """Feature level at which producers keep their epoch; from the next level on each transaction bumps it (KIP-890)."""
 WORKS = 5
-"""Number of times that the phase ``work`` of Busy runs."""
+"""Number of times that the phase ``work`` of java/Busy.java runs."""
 COMMITTED, ABORTED = 3 * 8 + 1 + 3, 3 * 4 + 1 + 1 + 1
 """Transactions per run of ``work``: by the applications, by fenced and slow producers, and for the table."""
 
 
 @dataclass(frozen=True)
 class Steady:
-    """Producers that survive the end of a broker."""
+    """A process with producers that continue while the broker is down."""
 
     process: subprocess.Popen[bytes]
     said: Path
@@ -51,7 +51,7 @@ class Steady:
 
 @contextmanager
 def steady(broker: Broker) -> Iterator[Steady]:
-    """Run the producers in the background, at most to the end of the block."""
+    """Run the producers in the background, at most until the end of the ``with`` block."""
     path = broker.logs.parent / "steady.txt"
     with path.open("wb") as said:
         command = broker.java.command("Busy", broker.bootstrap, "steady")
@@ -63,7 +63,7 @@ def steady(broker: Broker) -> Iterator[Steady]:
 
 
 def traffic(broker: Broker, phase: str) -> None:
-    """Run a phase of Busy."""
+    """Run a phase of java/Busy.java."""
     broker.java.run("Busy", broker.bootstrap, phase, seconds=SECONDS)
 
 

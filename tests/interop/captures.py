@@ -28,7 +28,7 @@ from .make import WORK
 START_SECONDS = 20
 CLIENT_SECONDS = 180
 QUIET_SECONDS = 2.0
-"""Maximum delay of packets from the interface to the file."""
+"""Maximum delay between a packet on the interface and its record in the file."""
 SASL = f"""\
 sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256
 listener.name.sasl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\
@@ -39,7 +39,7 @@ listener.name.sasl.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.securi
 
 @contextmanager
 def capturing(*command: str, wanted: Path) -> Iterator[None]:
-    """Capture into a file inside the block."""
+    """Capture into a file inside the ``with`` block."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + START_SECONDS
@@ -75,7 +75,7 @@ def add_user(broker: Broker) -> None:
 
 
 def capture(broker: Broker, sasl: int, folder: Path) -> None:
-    """Capture the traffic of three clients, each by another program and in another format."""
+    """Capture the traffic of three clients, each with a different capture program and file format."""
     ports = f"tcp port {broker.port} or tcp port {sasl}"
     raw = folder / "kafka-python.pcap"
     tcpdump = ("tcpdump", "-i", "lo", "-U", "-s", "0", "-w")
@@ -92,7 +92,7 @@ def capture(broker: Broker, sasl: int, folder: Path) -> None:
 
 
 def java(broker: Broker) -> None:
-    """Run Kafka's own clients: produce, consume in a group of the new protocol, and administer."""
+    """Run Kafka's own clients: produce, consume in a group of the new protocol, send admin requests."""
     where = ("--bootstrap-server", broker.bootstrap)
     topic = ("--topic", "captured-java")
     run = partial(broker.java.run, seconds=CLIENT_SECONDS)
@@ -109,14 +109,14 @@ def java(broker: Broker) -> None:
 
 
 def follow(capture: Path, folder: Path) -> None:
-    """Write the first connection of a capture as text in each form of tshark."""
+    """Write the first connection of a capture as text, in each output format of tshark."""
     for form in ("hex", "raw", "yaml"):
         text = bounded(["tshark", "-r", str(capture), "-q", "-z", f"follow,tcp,{form},0"], CLIENT_SECONDS)
         (folder / f"follow.{form}.txt").write_text(text, encoding="utf-8")
 
 
 def requests(broker: Broker) -> Iterator[str]:
-    """Yield the broker's log of each request, as Kafka's JSON."""
+    """Yield the entry of each request in the broker's log, in Kafka's JSON form."""
     for each in broker.requests():
         sender = each["connection"].split("-")[1].rsplit(":", 1)[1]
         bodies = {name: each[name] for name in ("request", "response") if name in each}

@@ -1,4 +1,4 @@
-"""Clients in other languages than Java that talk to a broker: ``python -m tests.interop.clients CLIENT BOOTSTRAP``."""
+"""Python clients that talk to a broker: ``python -m tests.interop.clients CLIENT BOOTSTRAP``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECONDS = 30
 
 
 def kafka_python(bootstrap: str) -> None:
-    """Produce, consume and administer with kafka-python, by SCRAM and by PLAIN."""
+    """Produce, consume and send admin requests with kafka-python, first with SCRAM, then with PLAIN."""
     from kafka import KafkaConsumer, KafkaProducer
     from kafka.admin import KafkaAdminClient, NewTopic
 

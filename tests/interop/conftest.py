@@ -1,4 +1,4 @@
-"""Fixtures: a broker with traffic, third-party clients, and Spark. Collected only if this folder is named."""
+"""Fixtures: a broker with traffic, third-party clients, and Spark. The tests run only if this folder is named."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Ignore tests that need a broker unless the run names this folder."""
+    """Ignore tests that need a broker, unless pytest is called with this folder."""
     named = any(HERE in (path, *path.parents) for path in map(_path, config.invocation_params.args))
     return None if named or collection_path in (HERE, HERE / "test_harness.py") else True
 
@@ -40,7 +40,7 @@ def broker() -> Iterator[Live]:
 
 @pytest.fixture(scope="session")
 def quiet_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """Yield a new broker that creates topics on request."""
+    """Yield a new broker without traffic, which creates topics on request."""
     from tests.interop.broker import Node
     from tests.interop.kafka import Java
     from tests.interop.make import WORK
@@ -53,7 +53,7 @@ def quiet_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 @pytest.fixture(scope="session")
 def peer() -> Callable[[str], Peer]:
-    """Return a function that builds a third-party client once, or skips without its toolchain."""
+    """Return a function that builds a third-party client once, or skips the test if its toolchain is missing."""
     from tests.interop import peers
 
     built: dict[str, Peer] = {}

@@ -18,9 +18,9 @@ DECODERS = {
     "__share_group_state": ("--share-group-state-decoder",),
     "__transaction_state": ("--transaction-log-decoder",),
 }
-"""Decoder options of the tool by topic; it prints other keys and values in hexadecimal."""
+"""Decoder options of the tool, by topic; for other topics the tool prints keys and values in hex."""
 DELETED = "<DELETE>"
-"""The tool's text for a null value of a coordinator's record."""
+"""The tool's text for a coordinator record with a null value."""
 
 FILE = re.compile(r"Dumping (.+)")
 BATCH = re.compile(r"baseOffset: .* isvalid: (?:true|false)")

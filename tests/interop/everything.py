@@ -1,4 +1,4 @@
-"""A request of every API with non-empty content."""
+"""Requests of every API with non-empty content."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH = write_batch([Record(value=b"asked", timestamp=1_700_000_000_000)])
 
 
 def request(of: Api, topic: UUID) -> Any:
-    """Return a request of an API with an element in each array, names and ids."""
+    """Return a request of an API, with one element in each array, and with names and ids."""
 
     def value(field: FieldDescriptor) -> Any:
         if field.type == "uuid":

@@ -1,4 +1,4 @@
-"""The guide's programs in this process, each in an event loop of its own thread."""
+"""Runs the guide's programs in this process, in event loops in threads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Loop:
         self._thread.start()
 
     def run(self, made: Callable[[], Awaitable[T]], seconds: float = SECONDS) -> T:
-        """Return the result of a coroutine that is created and awaited in the loop."""
+        """Call a function in the loop, await its coroutine, and return the result."""
 
         async def within() -> T:
             return await asyncio.wait_for(made(), seconds)
@@ -60,7 +60,7 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @contextmanager
 def served(make: Callable[[int], Serve]) -> Iterator[int]:
-    """Serve a free port with the handler from ``make`` inside the block; yield the port."""
+    """Serve a free port inside the ``with`` block, with the connection handler from ``make``; yield the port."""
     (port,) = free_ports(1)
     with looping() as loop:
         loop.run(lambda: asyncio.start_server(make(port), "127.0.0.1", port))

@@ -20,7 +20,7 @@ LINES_SHOWN = 40
 
 
 class InteropError(Exception):
-    """A failure to obtain Kafka or to run one of its programs."""
+    """Raised if Kafka cannot be downloaded, or if one of its programs or a broker fails."""
 
 
 def release() -> str:
@@ -49,13 +49,13 @@ def jars(name: str, folder: Path) -> tuple[Path, ...]:
 
 @dataclass(frozen=True)
 class Java:
-    """Java with Kafka's classes and the compiled programs of ``java/``."""
+    """Runs Java with Kafka's classes and the compiled programs of ``java/``."""
 
     classpath: str
 
     @classmethod
     def of(cls, name: str, work: Path) -> Java:
-        """Return an instance with the jars of ``<name>.pom.xml`` only."""
+        """Return an instance with the jars of ``<name>.pom.xml``, without the programs of ``java/``."""
         return cls(os.pathsep.join(map(str, jars(name, work / name))))
 
     @classmethod

@@ -1,6 +1,6 @@
-"""A hanging transaction as in KIP-664: a late write after the end of its transaction.
+"""Creates a hanging transaction as in KIP-664: a write that arrives after the end of its transaction.
 
-Current clients prevent this, so ``kafka_messages`` sends old request versions. The broker must not verify
+Current clients prevent such writes, so ``kafka_messages`` sends old request versions. The broker must not verify
 transactional writes (``transaction.partition.verification.enable=false``).
 """
 
@@ -99,7 +99,7 @@ class _Producer:
         return self._broker.produce(self._topic, self._partition, batch, self._transactional_id)
 
     def commit(self) -> None:
-        """Commit, and wait for the end of the transaction."""
+        """Commit, and wait until the transaction is completed."""
         end = EndTxnRequest(
             transactional_id=self._transactional_id, producer_id=self.id, producer_epoch=self.epoch, committed=True
         )

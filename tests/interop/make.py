@@ -1,4 +1,4 @@
-"""Makes a cluster's files and what Kafka's tools say of them: ``python -m tests.interop.make FOLDER``."""
+"""Writes the files of a new cluster, and what Kafka's tools print about them: ``python -m tests.interop.make FOLDER``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUFFIXES = (".log", ".checkpoint")
 
 @dataclass(frozen=True)
 class Live:
-    """A broker after its traffic, and the folder with its files and responses."""
+    """A running broker with traffic, and the folder with copies of its files and its responses."""
 
     broker: Broker
     late: Late
@@ -44,7 +44,7 @@ class Live:
 
 @contextmanager
 def live(work: Path = WORK) -> Iterator[Live]:
-    """Run a new cluster with a day's traffic; it exists inside the block."""
+    """Run a new cluster with a day's traffic inside the ``with`` block."""
     java = Java.prepare(work)
     with tempfile.TemporaryDirectory(prefix="kafka-messages-") as name, running(java, Path(name)) as broker:
         folder = Path(name) / "capture"

@@ -1,6 +1,6 @@
-"""A broker of Kafka 2.8 with its ZooKeeper on loopback, and clients of that release: what clusters were before KRaft.
+"""A broker of Kafka 2.8 with ZooKeeper on loopback, and clients of that release.
 
-``python -m tests.interop.old FILE`` writes what it answers to everything that it announces, and to a client.
+``python -m tests.interop.old FILE`` writes its responses to every announced API and version, and to a client.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .wire import Connection
 RELEASE = "2.8.2"
 """Release in kafka-2.8.pom.xml."""
 API_VERSIONS, METADATA = 3, 10
-"""Highest versions in that release of ApiVersions and Metadata, a client's first requests."""
+"""Highest versions of ApiVersions and Metadata, a client's first requests, in that release."""
 TOPIC_SECONDS = 30
 CODECS = ("none", "gzip")
 ZOOKEEPER = """\
@@ -76,7 +76,7 @@ def client(java: Java) -> Peer:
 
 @contextmanager
 def running(java: Java, folder: Path) -> Iterator[Broker]:
-    """Run a broker with new logs in ``folder`` inside the block."""
+    """Run a broker with new logs in ``folder`` inside the ``with`` block."""
     zookeeper, port, behind, tap = free_ports(4)
     ports = {"zookeeper": zookeeper, "port": port, "behind": behind, "tap": tap}
     own, of_broker = folder / "zookeeper.properties", folder / "server.properties"
@@ -92,7 +92,7 @@ def running(java: Java, folder: Path) -> Iterator[Broker]:
 
 
 def exchanges(port: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield a request and its response, without lengths, for every announced pair of API and version."""
+    """Yield request and response, without length prefixes, for every API and version that the broker announces."""
     with Connection(port) as connection:
         topic = _topic_id(connection)
         software = ApiVersionsRequest(client_software_name=NAME, client_software_version="1")
@@ -114,12 +114,12 @@ def _topic_id(connection: Connection) -> UUID:
 
 
 def captured(broker: Broker, folder: Path) -> Iterator[list[tuple[bytes, bytes]]]:
-    """Capture the traffic of a client of the release inside the block: requests with responses, by connection."""
+    """Run a client of the release; yield its requests with their responses, for each connection."""
     with tapped(broker.tap, broker.behind, folder):
         client(broker.java).talk(broker.tap, "captured", CODECS)
     for path in sorted(folder.glob("*.request.bin")):
         answers = folder / path.name.replace("request", "response")
-        # A fetch pending at the end of the client has no response.
+        # A Fetch request that is pending when the client ends has no response.
         yield list(zip(_frames(path), _frames(answers), strict=False))
 
 

@@ -1,4 +1,4 @@
-"""Third-party clients, each a program with the same task; see talk.py."""
+"""Third-party clients: programs that do the same work; see talk.py."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Talk:
 
 @dataclass(frozen=True)
 class Peer:
-    """A client; ``command`` starts its program."""
+    """A third-party client; ``command`` starts its program."""
 
     name: str
     command: Sequence[str]
 
     def talk(self, port: int, prefix: str, codecs: Sequence[str]) -> Talk:
-        """Write a topic for each codec, read them in a group, commit and list topics. Raise InteropError."""
+        """Write a topic for each codec, read the topics in a group, commit and list topics. Raises InteropError."""
         return Talk(**json.loads(self._run("talk", port, prefix, codecs).splitlines()[-1]))
 
     def write(self, port: int, prefix: str, codecs: Sequence[str]) -> None:
@@ -50,7 +50,7 @@ class Peer:
 
 
 def missing(name: str) -> str | None:
-    """Return the missing command that a client needs, or None."""
+    """Return a command that the client needs and that is not installed, or None."""
     return "go" if name == "franz-go" and shutil.which("go") is None else None
 
 

@@ -1,4 +1,4 @@
-"""Version ranges announced by brokers of older releases."""
+"""Version ranges that brokers of older releases announce."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KAFKA_1_0 = {
     ApiKey.API_VERSIONS: 1,
     ApiKey.INIT_PRODUCER_ID: 0,
 }
-"""Highest versions of Kafka 1.0.0, from its ``ApiKeys``; the jars have no definitions. The lowest are 0."""
+"""Highest versions of Kafka 1.0.0, from its class ``ApiKeys``; its jars have no definitions. All lowest versions are 0."""
 BEFORE_FORMAT_2 = {
     ApiKey.PRODUCE: 2,
     ApiKey.FETCH: 2,
@@ -38,13 +38,13 @@ BEFORE_FORMAT_2 = {
     ApiKey.SYNC_GROUP: 0,
     ApiKey.API_VERSIONS: 0,
 }
-"""Highest versions of brokers before Kafka 0.11, which only have batch formats 0 and 1 (KIP-98)."""
+"""Highest versions of brokers before Kafka 0.11, which only have message formats 0 and 1 (KIP-98)."""
 NEWEST = "newest"
 RELEASES = (NEWEST, "2.4.0", "1.0.0")
 
 
 def announced(apis: Iterable[int], release: str) -> ApiVersionsResponse:
-    """Return the ApiVersions response of a release for these APIs."""
+    """Return the ApiVersions response of a broker of a release, with these APIs."""
     if release == NEWEST:
         return announce(apis)
     if release != "1.0.0":
@@ -53,7 +53,7 @@ def announced(apis: Iterable[int], release: str) -> ApiVersionsResponse:
 
 
 def announced_before_format_2() -> ApiVersionsResponse:
-    """Return the ApiVersions response of a broker that only has batch formats 0 and 1."""
+    """Return the ApiVersions response of a broker that only has message formats 0 and 1."""
     return announce(BEFORE_FORMAT_2, versions=_from_0(BEFORE_FORMAT_2))
 
 

@@ -1,6 +1,6 @@
-"""Segments of older brokers: ``python -m tests.interop.releases FOLDER`` writes them, and what their consumers say of them.
+"""Writes segments of older brokers, and the output of their consumers: ``python -m tests.interop.releases FOLDER``.
 
-Kafka 2.8 with ZooKeeper, which still writes the formats 0 and 1, and 3.9 with KRaft, the last release before 4.0.
+Kafka 2.8 with ZooKeeper, which still writes message formats 0 and 1, and 3.9 with KRaft, the last release before 4.0.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ KEPT = (".log", ".checkpoint", "-checkpoint")
 
 @dataclass(frozen=True)
 class Release:
-    """An older release: function to start its broker, and batch formats of its topics."""
+    """An older release: function that starts its broker, and message formats of its topics."""
 
     name: str
     running: Callable[[Java, Path], AbstractContextManager[Broker]]
     formats: Sequence[str] = ()
 
     def prepare(self, work: Path) -> Java:
-        """Download the release and compile the program that writes with its clients."""
+        """Download the release and compile the program that writes records with its clients."""
         libraries = Java.of(f"kafka-{self.name}", work).classpath
         classes = work / f"classes-older-{self.name}"
         bounded(
@@ -49,7 +49,7 @@ RELEASES = (
 
 
 def make(release: Release, folder: Path, work: Path = WORK) -> None:
-    """Write the broker's logs into ``folder``, with ``answers.json``: output of a consumer and the admin client."""
+    """Write the broker's logs into ``folder``, and ``answers.json`` with the output of consumer and admin client."""
     java = release.prepare(work)
     with tempfile.TemporaryDirectory(prefix="kafka-messages-") as place, release.running(java, Path(place)) as one:
         said = java.run("Older", one.bootstrap, *release.formats, seconds=TRAFFIC_SECONDS)

@@ -19,7 +19,7 @@ from .wire import Connection, accept
 
 SECONDS = 30
 LEAVES = -1
-"""Member epoch of a leaving member."""
+"""Member epoch with which a member leaves."""
 WAITED_FOR = (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 

@@ -1,8 +1,8 @@
-"""Tasks of a Python client with a broker: ``python -m tests.interop.talk CLIENT WHAT BOOTSTRAP TOPICS RECORDS CODEC...``.
+"""Work of the Python clients: ``python -m tests.interop.talk CLIENT WHAT BOOTSTRAP TOPICS RECORDS CODEC...``.
 
-For each codec it writes records to the topic ``TOPICS-CODEC``; that is all where ``WHAT`` is ``write``. Where it is ``talk``
-it then reads all of them in the group ``TOPICS-group``, commits, lists topics, and prints one line of JSON: ``topics``,
-``records`` and ``committed``, these two by topic.
+Writes records to the topic ``TOPICS-CODEC`` for each codec. If ``WHAT`` is ``talk`` instead of ``write``, the program then
+reads all records in the group ``TOPICS-group``, commits, lists topics, and prints one line of JSON: ``topics``, and
+``records`` and ``committed`` by topic.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SECONDS = 60
 
 @dataclass(frozen=True)
 class Task:
-    """Task of a client."""
+    """Arguments of the program."""
 
     bootstrap: str
     prefix: str
@@ -40,7 +40,7 @@ class Task:
         return time.monotonic() + SECONDS
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return keys and values."""
+        """Return the keys and values to write to a topic."""
         return [(f"key-{number}", f"value {number} " * 5) for number in range(self.count)]
 
 

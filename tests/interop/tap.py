@@ -14,7 +14,7 @@ CHUNK = 1 << 16
 
 
 class Tap:
-    """A relay from a port to another one; files are named by the client port that the broker sees."""
+    """A relay from one port to another; files are named after the port from which the relay connects to the broker."""
 
     def __init__(self, port: int, target: int, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ class Tap:
         self._listening.start()
 
     def close(self) -> None:
-        """Close all connections, wait for their files, and raise errors of their threads."""
+        """Close all connections, wait until their files are written, and raise an error of a thread."""
         _end(self._listener)
         self._listening.join(SECONDS)
         for each in self._sockets:
@@ -43,7 +43,7 @@ class Tap:
         try:
             while client := self._accepted():
                 self._begin(client)
-        except Exception as error:  # close() reports it
+        except Exception as error:  # close() raises the error
             self._failure = error
             for each in (self._listener, *self._sockets):
                 _end(each)
@@ -59,7 +59,7 @@ class Tap:
         try:
             broker = self._connected()
         except OSError:
-            _end(client)  # as if the broker were down
+            _end(client)  # like a broker that is down
             return
         name = broker.getsockname()[1]
         for source, target, direction in ((client, broker, "request"), (broker, client, "response")):
@@ -96,7 +96,7 @@ def _end(connection: socket.socket) -> None:
 
 @contextmanager
 def tapped(port: int, target: int, folder: Path) -> Iterator[None]:
-    """Relay ``port`` to ``target`` inside the block."""
+    """Relay ``port`` to ``target`` inside the ``with`` block."""
     tap = Tap(port, target, folder)
     try:
         yield

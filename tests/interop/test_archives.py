@@ -50,7 +50,7 @@ runpy.run_path(job, run_name="__main__")
         ("spark.md", "--archives environment.tar.gz#environment"),
     ],
 )
-def test_job_runs_in_an_archived_environment(tmp_path: Path, page: str, job: str) -> None:
+def test_documented_commands_run_a_job_in_an_archived_environment(tmp_path: Path, page: str, job: str) -> None:
     for project in ("generated", "packages/native", "packages/pipeline", "packages/records"):
         shutil.copytree(ROOT / project, tmp_path / project, ignore=shutil.ignore_patterns("build", "*.egg-info"))
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
@@ -76,7 +76,7 @@ def test_job_runs_in_an_archived_environment(tmp_path: Path, page: str, job: str
 
 
 def run(commands: str, folder: Path) -> str:
-    """Return the output of a shell with only this Python and spark-submit on its path."""
+    """Run a shell script with only this Python and spark-submit on PATH; return its output."""
     home = Path(pyspark.__file__).parent
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
     env |= {"SPARK_HOME": str(home), "SPARK_CONF_DIR": str(folder / "conf"), "SPARK_WORKER_DIR": str(folder / "work")}

@@ -1,4 +1,4 @@
-"""The guide's blocking client with a live broker: plain text, TLS, PLAIN and both SCRAM mechanisms."""
+"""The guide's blocking client with a live broker: plaintext, TLS, SASL/PLAIN and both SCRAM mechanisms."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _add_listeners(node: Node, tls: int, both: int, keystore: Path) -> None:
 
 
 @pytest.mark.parametrize("listener", ["plain", "TLS"])
-def test_client_connects_without_authentication(listener: str, page: SimpleNamespace, secured: Secured) -> None:
+def test_client_without_sasl_lists_topics(listener: str, page: SimpleNamespace, secured: Secured) -> None:
     broker, tls, _, context = secured
     port, chosen = (tls, context) if listener == "TLS" else (broker.port, None)
     with page.connect("localhost", port, chosen) as stream:
@@ -85,7 +85,7 @@ def _log_in(page: SimpleNamespace, client: Any, mechanism: str, password: str) -
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_client_authenticates_with_each_mechanism(mechanism: str, page: SimpleNamespace, secured: Secured) -> None:
+def test_client_lists_topics_with_each_sasl_mechanism(mechanism: str, page: SimpleNamespace, secured: Secured) -> None:
     _, _, port, context = secured
     with page.connect("localhost", port, context) as stream:
         client = page.Client(stream)

@@ -1,4 +1,4 @@
-"""A healthy broker after heavy traffic: jobs report only what the traffic caused."""
+"""Jobs on the files of a healthy broker with much traffic: only expected findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def logs() -> Iterator[Path]:
         yield folder
 
 
-def test_segments_job_reports_only_expected_gaps(
+def test_segments_job_reports_gaps_of_compaction_but_no_findings(
     spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
@@ -47,7 +47,7 @@ def test_transactions_job_has_no_findings(
     assert row[1] > 2 * row[0]
 
 
-def test_groups_job_reports_offsets_below_the_log(spark: SparkSession, logs: Path, tmp_path: Path) -> None:
+def test_groups_job_reports_offsets_below_the_log_start(spark: SparkSession, logs: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     storms = ("--storm", "1000000")
     assert groups.main([str(logs), "--data", str(logs), *storms, "--output", out, "--quiet"]) == FINDINGS
@@ -62,7 +62,7 @@ def test_groups_job_reports_offsets_below_the_log(spark: SparkSession, logs: Pat
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_record_jobs_have_no_findings(spark: SparkSession, logs: Path, topic: str) -> None:
+def test_internal_topics_and_encodings_jobs_have_no_findings(spark: SparkSession, logs: Path, topic: str) -> None:
     assert spark
     assert internal_topics.main([topic, str(logs), "--quiet"]) == FINE
     assert encodings.main([topic, str(logs), "--quiet"]) == FINE

@@ -20,11 +20,11 @@ from tests.support.programs import program
 SECONDS = 300
 ANSWER_SECONDS = 60
 FICTION = {(ApiKey.PRODUCE, version) for version in range(3)}
-"""Versions that brokers since Kafka 4.0 announce but refuse; clients detect compression support by them."""
+"""Versions that brokers since Kafka 4.0 announce but reject; old clients need them to detect compression support."""
 
 
 async def topic_id(port: int) -> UUID:
-    """Return the id of a topic that the broker creates on request."""
+    """Create a topic by requesting its metadata; return its id."""
     client = await program("client").Client.connect("localhost", port)
     while True:
         metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=NAME)]))
@@ -35,7 +35,7 @@ async def topic_id(port: int) -> UUID:
 
 
 async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
-    """Return every announced pair of API and version, with its response."""
+    """Return every API and version that the broker announces, with the response."""
     client = await program("client").Client.connect("localhost", port)
     announced = await client.ask(ApiVersionsRequest(client_software_name=NAME, client_software_version="1"))
     found: list[tuple[Api, int, Response]] = []
@@ -54,7 +54,7 @@ async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
     return found
 
 
-def test_every_api_version_is_decoded(quiet_broker: Broker, tmp_path: Path) -> None:
+def test_responses_of_every_announced_api_version_are_decoded(quiet_broker: Broker, tmp_path: Path) -> None:
     (port,) = free_ports(1)
     with tapped(port, quiet_broker.port, tmp_path), looping() as loop:
         topic = loop.run(lambda: topic_id(quiet_broker.port))
@@ -71,7 +71,7 @@ def test_every_api_version_is_decoded(quiet_broker: Broker, tmp_path: Path) -> N
     assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.LIST_GROUPS, ApiKey.DESCRIBE_ACLS} <= succeeded
 
 
-def test_client_creates_topic_and_reads_back(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+def test_client_creates_a_topic_and_reads_its_records(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
     with looping() as loop:
         for number in range(3):
             loop.run(lambda name=f"new-{number}": program("client").main("localhost", quiet_broker.port, name))

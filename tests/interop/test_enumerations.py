@@ -14,7 +14,7 @@ from tests.interop.kafka import ROOT, release
 SPECS = ROOT / "specs" / "kafka"
 
 
-def test_enumerations_and_error_codes_equal_kafka(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_enumerations_and_error_codes_equal_kafkas_classes(tmp_path_factory: pytest.TempPathFactory) -> None:
     jars = resolve(release(), tmp_path_factory.mktemp("jars"), BROKER)
     committed = (SPECS / "enumerations.json").read_text(encoding="utf-8")
     with enumerations(jars) as java:

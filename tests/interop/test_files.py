@@ -1,4 +1,4 @@
-"""The tests of the committed cluster files without Spark, on a new cluster."""
+"""The tests that read the files in examples/cluster without Spark, run on a new cluster."""
 
 from __future__ import annotations
 

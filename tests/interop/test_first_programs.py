@@ -18,7 +18,7 @@ careful = program("client")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_mock_broker_prints_records_of_producers(
+def test_mock_broker_prints_each_produced_record_once(
     name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]
 ) -> None:
     writing = peer(name)
@@ -32,7 +32,7 @@ def test_mock_broker_prints_records_of_producers(
         for offset, key, value in rows
     ]
     printed = capfd.readouterr().out.splitlines()
-    assert sorted(printed, key=_topic) == sorted(lines, key=_topic)  # the order of topics differs between clients
+    assert sorted(printed, key=_topic) == sorted(lines, key=_topic)  # clients write the topics in different orders
     assert len(lines) == RECORDS * len(PLAIN_AND_COMPRESSED)
 
 
@@ -41,7 +41,7 @@ def _topic(line: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_proxy_forwards_and_prints_responses(
+def test_clients_work_through_the_proxy_which_prints_responses(
     name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]
 ) -> None:
     talking = peer(name)
@@ -56,7 +56,7 @@ def test_proxy_forwards_and_prints_responses(
         line[0] for line in printed
     }
     codes = {code for _, _, *codes in printed for code in codes}
-    # MEMBER_ID_REQUIRED gives a new member its id; other errors are transient.
+    # A new member gets its id with MEMBER_ID_REQUIRED; all other errors are retriable.
     assert {code for code in codes if not ErrorCode[code].is_retriable} <= {"MEMBER_ID_REQUIRED"}
 
 

@@ -1,4 +1,4 @@
-"""The harness without a broker: parsers, timeouts and missing programs."""
+"""The helpers of these tests, without a broker: parsers, timeouts and missing programs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def only_record(said: str, *, is_hex: bool = False) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in ("offset", "timestamp", "sequence")}
 
 
-def test_dumped_batch_is_parsed() -> None:
+def test_batch_in_dump_output_is_parsed() -> None:
     (batch,) = parse(text("payload: ff", value=1, horizon="OptionalLong[77]"), LOGS, True)
     assert batch["file"] == FILE
     assert (batch["baseOffset"], batch["producerId"], batch["position"], batch["crc"]) == (4, 7, 61, 9)
@@ -73,7 +73,7 @@ def test_dumped_batch_is_parsed() -> None:
         (text("", headers="a,b"), {"key": None, "payload": None, "headerKeys": ["a", "b"]}),
     ],
 )
-def test_plain_dumped_record_is_parsed(said: str, want: dict[str, Any]) -> None:
+def test_record_in_dump_output_is_parsed(said: str, want: dict[str, Any]) -> None:
     assert only_record(said, is_hex=True) == want
 
 
@@ -106,7 +106,7 @@ def test_plain_dumped_record_is_parsed(said: str, want: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_decoded_dumped_record_is_parsed(said: str, want: dict[str, Any]) -> None:
+def test_record_decoded_by_the_dump_tool_is_parsed(said: str, want: dict[str, Any]) -> None:
     assert only_record(said) == want
 
 
@@ -122,7 +122,7 @@ def test_decoded_dumped_record_is_parsed(said: str, want: dict[str, Any]) -> Non
         ("| offset: x\n", "the dump tool prints a record in a way that is not known: | offset: x"),
     ],
 )
-def test_unexpected_dump_output_raises_interop_error(said: str, message: str | None) -> None:
+def test_invalid_dump_output_raises_interop_error_but_two_batches_do_not(said: str, message: str | None) -> None:
     if message is None:
         assert len(list(parse(said, LOGS, True))) == 2
         return
@@ -131,7 +131,7 @@ def test_unexpected_dump_output_raises_interop_error(said: str, message: str | N
     assert str(error.value).startswith(message)
 
 
-def test_record_rejected_by_the_decoder_raises_interop_error() -> None:
+def test_record_that_the_dump_tool_cannot_decode_raises_interop_error() -> None:
     said = text("key: 6b payload: 76", key=1, value=1)
     with pytest.raises(InteropError, match=r"^the dump tool could not decode: \| offset: 4 .* key: 6b payload: 76$"):
         only_record(said)
@@ -168,7 +168,7 @@ def test_process_ignoring_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch) -> 
         assert process.returncode == -9
 
 
-def test_sigterm_of_the_session_ends_the_broker(tmp_path: Path) -> None:
+def test_sigterm_to_the_test_process_also_ends_the_broker(tmp_path: Path) -> None:
     session = """if True:
         import socket, sys, time
         from pathlib import Path
@@ -204,7 +204,7 @@ def test_broker_start_failure_raises_interop_error(tmp_path: Path, monkeypatch: 
 
 
 def answer_twice(server: socket.socket, count: int) -> None:
-    """Accept ``count`` connections in sequence and echo the data of each twice."""
+    """Accept ``count`` connections in sequence, and send the data of each back twice."""
     for _ in range(count):
         client, _ = server.accept()
         with client:
@@ -239,7 +239,7 @@ def test_relay_without_broker_closes_the_connection(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_relay_that_cannot_write_raises_file_not_found(tmp_path: Path) -> None:
+def test_relay_without_its_folder_raises_file_not_found_on_close(tmp_path: Path) -> None:
     (port,) = broker.free_ports(1)
     folder = tmp_path / "traffic"
     with socket.create_server(("localhost", 0)) as server:
@@ -251,7 +251,7 @@ def test_relay_that_cannot_write_raises_file_not_found(tmp_path: Path) -> None:
             tap.close()
 
 
-def test_dump_groups_files_by_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dump_tool_runs_once_per_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("orders-0", "__consumer_offsets-12", "__consumer_offsets-1"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "00.log").touch()
@@ -268,7 +268,7 @@ def test_dump_groups_files_by_decoder(tmp_path: Path, monkeypatch: pytest.Monkey
     assert asked == [(*offsets, "--", "--offsets-decoder"), (str(tmp_path / "orders-0" / "00.log"), "--", *HEX)]
 
 
-def test_differences_are_described() -> None:
+def test_differences_from_kafkas_values_are_described() -> None:
     said = {"offset": 9, "leaderEpoch": 3, "metadata": "m", "commitTimestamp": 5}
     row = {"offset": 9, "leader_epoch": 3, "metadata": "m", "commit_timestamp": 5, "topic_id": None}
     same = OffsetCommitValue(offset=9, leader_epoch=3, metadata="m", commit_timestamp=5)

@@ -1,4 +1,4 @@
-"""Tables of the jobs in Delta and Iceberg, with the newest Spark that both support."""
+"""Tables that jobs write in Delta and Iceberg, with the newest Spark that both projects support."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def environment(folder: Path) -> Path:
 
 
 def options(folder: Path) -> list[str]:
-    """Return spark-submit options of both projects; ``lake`` is an Iceberg catalog in a folder."""
+    """Return the spark-submit options of both projects; the Iceberg catalog ``lake`` is a folder."""
     found = jars("lakes", ROOT / ".work" / "interop" / "lakes")
     settings = {
         "spark.sql.extensions": ",".join(EXTENSIONS),
@@ -102,6 +102,6 @@ def options(folder: Path) -> list[str]:
 
 
 def variables(python: Path) -> dict[str, str]:
-    """Return environment variables without those of the current Spark."""
+    """Return the environment variables, without those that select the current Spark."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
     return kept | {"SPARK_LOCAL_IP": "127.0.0.1", "PATH": f"{python.parent}:{os.environ['PATH']}"}

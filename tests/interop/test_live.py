@@ -1,4 +1,4 @@
-"""Spark's Kafka connector on a running broker, compared with this project on its files."""
+"""Spark's Kafka connector on a running broker, compared with this project on the broker's files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rows(df: DataFrame) -> list[Any]:
 
 
 def captured(cluster: Cluster) -> Column:
-    """Return the condition for rows before the copy; later ones come from Spark's own consumer groups."""
+    """Return the condition for rows that the copied files contain; Spark's consumer groups write later rows."""
     ends = [
         (F.col("topic") == topic) & (F.col("partition") == each["partition"]) & (F.col("offset") < each["end"])
         for topic, facts in cluster.answers["topics"].items()
@@ -54,7 +54,7 @@ def captured(cluster: Cluster) -> Column:
     return reduce(or_, ends)
 
 
-def test_rows_and_types_equal_the_connector(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
+def test_kafka_log_rows_and_types_equal_the_connector(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
     theirs = connector(spark, broker, *DATA, *COORDINATORS)
     ours = files(spark, cluster, *DATA, *COORDINATORS)
     assert [(each.name, each.dataType.simpleString()) for each in ours.schema] == [
@@ -65,7 +65,7 @@ def test_rows_and_types_equal_the_connector(spark: SparkSession, broker: Live, c
     assert rows(ours) == want
 
 
-def test_committed_rows_equal_the_connector(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
+def test_read_committed_rows_equal_the_connector(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
     want = rows(connector(spark, broker, "payments", **{"kafka.isolation.level": "read_committed"}))
     register(spark)
     batches = read_batches(spark, [f"{cluster.logs}/payments-*"])
@@ -118,7 +118,7 @@ def test_internal_topic_is_decoded_in_a_stream(
     assert rows(spark.read.parquet(str(tmp_path / "table")).where(captured(cluster))) == want
 
 
-def test_stream_reads_growing_files(spark: SparkSession, broker: Live, tmp_path: Path) -> None:
+def test_stream_reads_files_that_a_broker_appends_to(spark: SparkSession, broker: Live, tmp_path: Path) -> None:
     register(spark)
     paths = json.dumps([f"{broker.broker.logs}/{topic}-*" for topic in ("orders", "readings")])
     options = {"path": str(tmp_path / "table"), "checkpointLocation": str(tmp_path / "checkpoint")}
@@ -150,7 +150,7 @@ def test_stream_reads_growing_files(spark: SparkSession, broker: Live, tmp_path:
     assert len(list(broker.broker.logs.glob("readings-0/*.log"))) > 3
 
 
-def test_connector_excludes_internal_topics(spark: SparkSession, broker: Live) -> None:
+def test_spark_connector_skips_internal_topics_by_default(spark: SparkSession, broker: Live) -> None:
     spark.conf.set(OFFSETS_BY_CONSUMER, "false")
     try:
         assert connector(spark, broker, "__consumer_offsets").count() == 0
@@ -159,12 +159,12 @@ def test_connector_excludes_internal_topics(spark: SparkSession, broker: Live) -
         spark.conf.set(OFFSETS_BY_CONSUMER, "true")
 
 
-def test_metadata_topic_is_only_in_files(cluster: Cluster) -> None:
+def test_admin_client_does_not_list_the_metadata_topic(cluster: Cluster) -> None:
     assert METADATA not in cluster.answers["topics"]
     assert any(METADATA in batch["file"] for batch in cluster.batches)
 
 
-def test_kafka_tool_finds_the_hanging_transaction(broker: Live, cluster: Cluster) -> None:
+def test_kafka_transactions_tool_finds_the_hanging_transaction(broker: Live, cluster: Cluster) -> None:
     lines = [line.split() for line in broker.find_hanging().splitlines() if line.strip()]
     table = [dict(zip(lines[0], line, strict=False)) for line in lines[1:]]
     late = cluster.answers["late"]

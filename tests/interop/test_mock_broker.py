@@ -1,4 +1,4 @@
-"""The guide's mock broker with third-party clients, as a current and as an older broker."""
+"""The guide's mock broker with third-party clients; it announces current and older versions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BEFORE_ZSTD = ("none", "gzip", "snappy", "lz4")
 
 
 class Watched(mock.Broker):
-    """The mock broker with a record of requested versions."""
+    """The mock broker, which also collects the requested versions."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -38,7 +38,7 @@ class Watched(mock.Broker):
 
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", NAMES)
-def test_clients_write_and_read_records(
+def test_clients_write_and_read_records_with_the_mock_broker(
     name: str, release: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]
 ) -> None:
     codecs = BEFORE_ZSTD if release == "1.0.0" else PLAIN_AND_COMPRESSED
@@ -66,7 +66,7 @@ def test_clients_write_and_read_records(
     ranges = {each.api_key: range(each.min_version, each.max_version + 1) for each in ours.api_keys}
     known = {key: versions for key, versions in broker.asked.items() if key != ApiKey.API_VERSIONS}
     assert all(version in ranges[key] for key, versions in known.items() for version in versions)
-    if release == "1.0.0":  # all clients prefer later versions
+    if release == "1.0.0":  # the highest versions: all clients support later ones
         assert {key: broker.asked[key] for key in (ApiKey.PRODUCE, ApiKey.FETCH)} == {
             ApiKey.PRODUCE: {5},
             ApiKey.FETCH: {6},
@@ -75,7 +75,7 @@ def test_clients_write_and_read_records(
 
 
 @pytest.mark.parametrize("name", ["kafka-python", "aiokafka", "franz-go"])
-def test_clients_write_old_message_formats(
+def test_clients_work_with_versions_from_before_message_format_2(
     name: str, peer: Callable[[str], Peer], capfd: pytest.CaptureFixture[str]
 ) -> None:
     brokers: list[Watched] = []
@@ -102,7 +102,7 @@ def test_clients_write_old_message_formats(
     assert {(batch.magic, batch.compression) for batch in stored} == {(2, "none")}
 
 
-def test_broker_rejects_the_same_batches(quiet_broker: Broker) -> None:
+def test_live_broker_rejects_the_same_batches_as_the_mock_broker(quiet_broker: Broker) -> None:
     async def codes() -> dict[str, str]:
         with closing(await guide.Client.connect("localhost", quiet_broker.port)) as client:
             await guide.find_leader(client, "refused")

@@ -1,4 +1,4 @@
-"""A live broker of Kafka 2.8 and clients of that release, decoded by the current package."""
+"""A live broker of Kafka 2.8 and clients of that release; the current package decodes their traffic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def broker(java: Java, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bro
         yield made
 
 
-def test_exchanges_of_the_old_broker_round_trip(broker: Broker) -> None:
+def test_requests_and_responses_of_the_old_broker_round_trip(broker: Broker) -> None:
     older = 0
     for sent, answered in old.exchanges(broker.port):
         request = decode_request(sent)
@@ -39,7 +39,7 @@ def test_exchanges_of_the_old_broker_round_trip(broker: Broker) -> None:
 
 
 @pytest.mark.parametrize("release", ["old", "newest"])
-def test_clients_work_through_proxy_to_old_broker(release: str, broker: Broker, java: Java) -> None:
+def test_old_and_new_clients_work_through_the_proxy_to_an_old_broker(release: str, broker: Broker, java: Java) -> None:
     client: Peer = old.client(java) if release == "old" else peer("java")
     with watching(broker) as (port, watched):
         talk = client.talk(port, f"through-{release}", PLAIN_AND_COMPRESSED)
@@ -55,7 +55,7 @@ def test_clients_work_through_proxy_to_old_broker(release: str, broker: Broker, 
 
 
 def read_whole(requests: bytes, responses: bytes) -> int:
-    """Decode traffic in a proxy; assert that messages re-encode to the same bytes. Return the number of responses."""
+    """Assert that the messages of a connection re-encode to the same bytes. Return the number of responses."""
     proxy, count = ProxyConnection(), 0
     for request in proxy.receive_from_client(requests):
         assert isinstance(request, RequestForwarded)

@@ -25,7 +25,7 @@ PROXY = "127.0.0.1"
 
 @dataclass
 class Direction:
-    """Bytes that the proxy read and wrote in one direction of a connection."""
+    """Bytes that the proxy received and sent in one direction of a connection."""
 
     came: bytearray = field(default_factory=bytearray)
     went: bytearray = field(default_factory=bytearray)
@@ -84,7 +84,7 @@ def passed(requests: bytes, responses: bytes) -> Iterator[ResponseForwarded]:
 
 
 def compared(connection: Connection, ports: dict[tuple[str, int], int]) -> Iterator[tuple[ApiKey, bool]]:
-    """Yield the API of each response, and whether its addresses changed; fail for any other change."""
+    """Yield the API of each response and whether the proxy changed addresses; fail for any other change."""
     requests = connection.requests
     assert requests.went == requests.came
     brokers = {port: broker for broker, port in ports.items()}
@@ -117,7 +117,7 @@ def watching(broker: Broker) -> Iterator[tuple[int, Watched]]:
 
 
 def passed_and_changed(watched: Watched) -> tuple[set[ApiKey], set[ApiKey]]:
-    """Return the APIs that were requested, and those with changed addresses."""
+    """Return the requested APIs, and the APIs whose responses had changed addresses."""
     found = [each for connection in watched.connections.values() for each in compared(connection, watched.ports)]
     return {key for key, _ in found}, {key for key, is_changed in found if is_changed}
 
@@ -141,7 +141,7 @@ def test_clients_work_through_the_proxy(
     assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.OFFSET_COMMIT} <= asked - changed
 
 
-def test_recorded_traffic_passes_the_proxy(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_traffic_of_kafkas_clients_passes_the_proxy(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with running(Java.prepare(WORK), tmp_path) as broker, watching(broker) as (port, watched):
         broker.java.run("Traffic", f"127.0.0.1:{port}", seconds=TRAFFIC_SECONDS)
     assert capfd.readouterr().out == ""

@@ -1,4 +1,4 @@
-"""The mock broker's announced versions for an older release."""
+"""The versions that the mock broker announces for an older release."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECONDS = 60
 
 
 @pytest.mark.parametrize("release", [release for release in RELEASES if release != NEWEST])
-def test_announced_versions_equal_the_release(release: str) -> None:
+def test_announced_versions_equal_those_of_the_release(release: str) -> None:
     folder = (WORK / f"clients-{release}").resolve()
     if not list(folder.glob("*.jar")):
         wanted = (f"-Dartifact=org.apache.kafka:kafka-clients:{release}", f"-DoutputDirectory={folder}")

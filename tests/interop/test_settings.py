@@ -1,4 +1,4 @@
-"""The table and the rule of secret settings, compared with a broker's classes."""
+"""The table of settings, and the rule which settings are secret, compared with a broker's classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.interop.kafka import ROOT, release
 
 COMMITTED = ROOT / "specs" / "kafka" / "settings.json"
 QUOTAS = "replication.throttled.rate", "replica.alter.log.dirs.io.max.bytes.per.second"
-"""Suffixes of quota settings, which have no listener variants."""
+"""Suffixes of quota settings, which cannot be set per listener."""
 
 
 @pytest.fixture(scope="module")

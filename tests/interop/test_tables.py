@@ -1,4 +1,4 @@
-"""The tests of the committed cluster tables, on a new cluster."""
+"""The tests of tables from examples/cluster, run on a new cluster."""
 
 from __future__ import annotations
 

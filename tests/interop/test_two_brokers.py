@@ -24,11 +24,11 @@ from tests.support.leaks import leaked
 
 TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")
 STORM = ("--storm", "1000000")
-"""Threshold above the commits of the steady producers, which exceed 30 per minute."""
+"""Threshold above the commit rate of the steady producers, which is more than 30 per minute."""
 PROGRAM_SECONDS = 300
 UNCOMPRESSED = {"spark.sql.parquet.compression.codec": "uncompressed", "spark.sql.orc.compression.codec": "none"}
 DIFFER = {"differing copies"}
-"""Finding for batches that the killed broker wrote alone and the other one replaced."""
+"""Finding for batches that only the killed broker had, and that the other broker replaced."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def cluster() -> Iterator[Two]:
 
 @pytest.fixture(scope="module", autouse=True)
 def plain_tables(spark: SparkSession) -> Iterator[None]:
-    """Write tables as searchable text."""
+    """Write tables without compression, so that secrets in them are found."""
     before = {name: spark.conf.get(name) for name in UNCOMPRESSED}
     for name, value in UNCOMPRESSED.items():
         spark.conf.set(name, value)
@@ -49,7 +49,7 @@ def plain_tables(spark: SparkSession) -> Iterator[None]:
 
 
 def findings(done: Outcome) -> dict[str, int]:
-    """Return the number of findings by kind, without the expected ones."""
+    """Return the number of findings by kind, without the expected findings."""
     report = json.loads(done.outputs["report.json"])
     return {each["kind"]: each["count"] for each in report["findings"] if each["severity"] != "info"}
 
@@ -63,7 +63,7 @@ def assert_no_secrets(done: Outcome) -> None:
     assert done.outputs["stdout"]
 
 
-def test_files_contain_the_planted_secrets_and_lost_records(cluster: Two) -> None:
+def test_files_contain_planted_secrets_and_records_of_the_killed_broker(cluster: Two) -> None:
     for logs in (cluster.healthy, cluster.killed):
         for broker in ("1", "2"):
             (log,) = logs.glob(f"{broker}/__cluster_metadata-0/*.log")
@@ -88,7 +88,7 @@ HEALTHY = [
 @pytest.mark.parametrize(
     ("job", "more"), HEALTHY, ids=lambda value: value if isinstance(value, str) else "-".join(value)
 )
-def test_job_on_undamaged_files_has_no_findings(
+def test_job_before_the_kill_has_no_findings(
     job: str, more: list[str], cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     logs = str(cluster.healthy)
@@ -98,7 +98,7 @@ def test_job_on_undamaged_files_has_no_findings(
     assert_no_secrets(done)
 
 
-def test_transactions_of_undamaged_files_are_counted(
+def test_transactions_before_the_kill_are_counted(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     done = run("transactions", [str(cluster.healthy)], tmp_path / "out", capfd)
@@ -110,7 +110,7 @@ def test_transactions_of_undamaged_files_are_counted(
     assert [row.log_start_offset for row in starts.collect()] == [DELETED, 0]
 
 
-def test_metadata_of_both_brokers_is_equal(
+def test_metadata_of_both_brokers_is_equal_before_the_kill(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     one, other = (str(cluster.healthy / broker) for broker in "12")
@@ -141,7 +141,7 @@ def test_hanging_transaction_is_found_after_kill(
     assert cluster.names.lost not in {row.transactional_id for row in ids}
 
 
-def test_offset_below_the_log_is_found_after_kill(
+def test_committed_offset_below_the_log_start_is_found_after_kill(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     both, alone = (
@@ -160,7 +160,7 @@ def test_offset_below_the_log_is_found_after_kill(
 
 
 def assert_same_rows(spark: SparkSession, table: str, both: Outcome, alone: Outcome) -> None:
-    """Assert that the other broker's files neither add nor remove rows of the surviving broker."""
+    """Assert that the files of both brokers give the same rows as those of the surviving broker alone."""
     assertDataFrameEqual(*(spark.read.parquet(f"{each.tables}/{table}") for each in (both, alone)))
 
 
@@ -222,7 +222,7 @@ def test_other_table_formats_contain_no_secrets(
 
 
 @pytest.mark.parametrize("job", ["internal_topics", "metadata_diff"])
-def test_program_redacts_secrets_unless_requested(job: str, cluster: Two, tmp_path: Path) -> None:
+def test_command_redacts_secrets_without_show_secrets(job: str, cluster: Two, tmp_path: Path) -> None:
     given = ["cluster_metadata"] if job == "internal_topics" else []
     command = [sys.executable, "-m", "kafka_messages_spark", job, *given, str(cluster.killed), "--format", "json"]
     for more in ([], ["--show-secrets"]):

@@ -39,7 +39,7 @@ log.flush.start.offset.checkpoint.interval.ms=500
 log.index.size.max.bytes=65536
 """
 FETCH_SECONDS = 2
-"""Time after which pending fetches of a paused broker are answered (``replica.fetch.wait.max.ms`` is 500)."""
+"""Time after which a pending replica fetch has ended (``replica.fetch.wait.max.ms`` is 500)."""
 GROUP, TRANSACTION = 0, 1
 """Key types of coordinators."""
 USER, PASSWORD, SALT = "ann", secret("password"), secret("salt").encode()
@@ -60,18 +60,18 @@ DELETED, LEFT_BEHIND, DELETED_LATER, MOVED_ON = 20, 21, 30, 30
 
 @dataclass(frozen=True)
 class Names:
-    """Names that the second broker coordinates until it is killed."""
+    """A group and transactional ids whose coordinator is the second broker, until the broker is killed."""
 
     group: str
-    """Group that loses a commit."""
+    """Group whose last commit is lost with the broker."""
     kept: str
-    """Transactional id that survives; ``lost`` does not."""
+    """Transactional id that both brokers have; only the killed broker has ``lost``."""
     lost: str
 
 
 @dataclass(frozen=True)
 class Two:
-    """Log directories of both brokers in the folders ``1`` and ``2``, at two times."""
+    """Copies of the log directories of both brokers, in the folders ``1`` and ``2``, at two times."""
 
     healthy: Path
     killed: Path
@@ -90,7 +90,7 @@ def in_files() -> list[bytes]:
 
 
 def planted() -> list[bytes]:
-    """Return all secrets, including later settings and those that only the client had."""
+    """Return all secrets, including those of later settings and those that only the client knows."""
     salted = admin.credential(USER, PASSWORD, SALT).salted_password
     return [*in_files(), *(value.encode() for value in AFTER.values()), PASSWORD.encode(), salted]
 

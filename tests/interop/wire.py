@@ -1,4 +1,4 @@
-"""Synchronous requests to a broker with ``kafka_messages``."""
+"""Blocking requests to a broker with ``kafka_messages``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .kafka import InteropError
 
 SECONDS = 60
 PRODUCE_VERSION = 9
-"""Version without the implicit addition of partitions to transactions (KIP-890)."""
+"""Version that does not add partitions to transactions implicitly (KIP-890)."""
 
 R = TypeVar("R", bound=Message)
 
@@ -40,7 +40,7 @@ class Connection:
         return decode_response(frame, answer, version).message
 
     def exchange(self, request: Message, version: int) -> tuple[bytes, bytes]:
-        """Return request and response as bytes without lengths. Raise as ``ask``."""
+        """Return request and response as bytes, without length prefixes. Raises the errors of ``ask``."""
         number = next(self._ids)
         sent = encode_request(request, version, number, "kafka_messages")
         self._socket.sendall(sent)

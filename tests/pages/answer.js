@@ -1,4 +1,4 @@
-/* Answers questions about messages, a JSON object a line: node answer.js ASSETS PROTOCOL < questions > answers */
+/* Answers questions about messages, one JSON object per line: node answer.js ASSETS PROTOCOL < questions > answers */
 "use strict";
 const { readFileSync } = require("node:fs");
 const [assets, document] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-"""Fixtures: the site of Kafka's definitions, written once, and its parsed pages."""
+"""Fixtures: the site of Kafka's definitions, and its parsed pages; both are made once per session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JavaScript codec of the pages against ``kafka_messages.explain`` and vectors of Kafka's classes."""
+"""The JavaScript codec of the pages, compared with ``kafka_messages.explain`` and with vectors from Kafka's classes."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ def test_messages_of_every_type_and_encoding_are_decoded_and_explained(tmp_path:
 
 
 def without_notes(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows without notes, which name error codes that the package of the proposals does not have."""
+    """Return rows without notes: JavaScript names error codes, which the package of the proposals does not have."""
     return [{key: value for key, value in row.items() if key != "note"} for row in found]
 
 
-def test_damaged_vectors_give_the_same_errors(protocol: Path) -> None:
+def test_damaged_vectors_give_the_errors_of_explain(protocol: Path) -> None:
     rnd = random.Random(SEED)
     known = [vector for each in vectors.committed().values() for vector in each if len(vector.data) < 2000]
     cases = [(vector, damaged(rnd, vector.data)) for vector in rnd.choices(known, k=DAMAGED)]
@@ -166,7 +166,7 @@ def test_body_after_damaged_response_header_is_redacted(protocol: Path) -> None:
         assert SECRET.encode()[:4].hex() not in json.dumps(answer["rows"])
 
 
-def test_secrets_are_redacted(protocol: Path) -> None:
+def test_secrets_are_redacted_unless_requested(protocol: Path) -> None:
     upsertion = ScramCredentialUpsertion(name="ada", salt=b"salt", salted_password=SECRET.encode())
     data = AlterUserScramCredentialsRequest(upsertions=[upsertion]).write(0)
     question = {"message": "AlterUserScramCredentialsRequest", "version": 0, "hex": data.hex(), "rows": True}

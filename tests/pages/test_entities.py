@@ -1,4 +1,4 @@
-"""Entities of messages: equal in pages, command and protocol.json."""
+"""Entity types of fields: equal on the pages, in the command and in protocol.json."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_protocol_pages.message import page_of
 from tests.support.pages import ROOT
 
 
-def test_entities_agree_in_pages_command_and_protocol_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_entities_are_equal_on_pages_in_command_and_protocol_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = definitions.load(ROOT / "specs" / "kafka")
     pages = [page_of(plan, found) for plan in sorted(found.plans, key=lambda plan: plan.name)]
     told = {

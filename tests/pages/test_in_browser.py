@@ -1,6 +1,6 @@
-"""The site in Chromium: search, byte view, keyboard, themes, print.
+"""The site in Chromium: search, hex dump and field tree, keyboard, themes, print.
 
-For ``nox -s pages``. Needs the group ``browser`` of pyproject.toml and a Chromium, from CHROMIUM or the path.
+For ``nox -s pages``. Needs the group ``browser`` of pyproject.toml, and Chromium from ``CHROMIUM`` or ``PATH``.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is in the group browser; nox -s pages brings it"
+    "playwright.sync_api", reason="playwright is in the group browser; nox -s pages installs it"
 )
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; apt-get install chromium brings one")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed; apt-get install chromium")
 
 MESSAGE = "messages/ApiVersionsResponse.html"
 AXE = Path(os.environ.get("AXE_CORE", ".work/axe/node_modules/axe-core/axe.min.js"))
-"""The accessibility checker axe-core from npm; ``nox -s nightly -- browser`` installs it."""
+"""Script of the accessibility checker axe-core (npm); ``nox -s nightly -- browser`` installs it."""
 KINDS = [
     MESSAGE,
     "messages/MetadataResponse.html",
@@ -37,7 +37,7 @@ KINDS = [
     "docs/spark-jobs.html",
     "docs/guide/mock-broker.html",
 ]
-"""One page of each kind outside the top folder: messages, versions, releases, prose."""
+"""Pages of each kind outside the top folder: messages, versions, releases, documentation."""
 LAPTOP = {"width": 1200, "height": 900}
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 400, "height": 800}
 
@@ -53,7 +53,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any, site: Path) -> Iterator[Any]:
-    """Yield a function that opens a page; fail on console messages and on requests outside the site."""
+    """Yield a function that opens a page; fail on console messages, script errors and requests outside the site."""
     said: list[str] = []
     contexts = []
 
@@ -85,7 +85,7 @@ def highlighted_bytes(page: Any) -> str:
     return "".join(page.locator(".inspector .h i.on").all_inner_texts())
 
 
-def test_search_opens_message_and_field(opened: Any) -> None:
+def test_search_opens_a_message_and_finds_a_field(opened: Any) -> None:
     page = opened(MESSAGE)
     page.keyboard.press("/")
     page.keyboard.type("metadatares")
@@ -108,7 +108,7 @@ def test_search_finds_error_codes(text: str, first: str, opened: Any) -> None:
     page.keyboard.type(text)
     page.wait_for_selector("#found :is(a, p)")
     names = page.locator("#found a span").all_inner_texts()
-    assert first in names if first else "Nothing has this" in page.locator("#found p").inner_text()
+    assert first in names if first else "No matches." in page.locator("#found p").inner_text()
 
 
 @pytest.mark.parametrize("text", ["2.8", "kafka 2.8.0", "2.8."])
@@ -119,25 +119,25 @@ def test_search_finds_releases(text: str, opened: Any) -> None:
     page.wait_for_selector("#found a")
     names = page.locator("#found a span").all_inner_texts()
     assert names == (["Kafka 2.8.0"] if "kafka" in text else ["Kafka 2.8.2", "Kafka 2.8.1", "Kafka 2.8.0"])
-    page.keyboard.press("ArrowUp")  # wraps around to the last one
+    page.keyboard.press("ArrowUp")  # wraps around to the last result
     page.keyboard.press("Enter")
     page.wait_for_url("**/releases/2.8.0.html")
 
 
-def test_hovering_highlights_bytes_and_rows(opened: Any) -> None:
+def test_hovering_over_a_row_highlights_its_bytes_and_vice_versa(opened: Any) -> None:
     page = opened(MESSAGE)
     box = page.locator(".inspector").last
     box.locator(".tree tbody tr", has_text="throttle_time_ms").hover()
     assert highlighted_bytes(page) == "80000000"
     box.locator(".tree tbody tr", has_text="api_keys").hover()
     assert len(highlighted_bytes(page)) == 2 * 15
-    box.locator(".h i").nth(8 + 5).hover()  # after length and header
+    box.locator(".h i").nth(8 + 5).hover()  # skips length and header
     assert box.locator(".tree tbody tr.on td").nth(1).inner_text() == "min_version"
     page.locator("h1").hover()
     assert highlighted_bytes(page) == ""
 
 
-def test_arrow_keys_move_through_the_byte_view(opened: Any) -> None:
+def test_arrow_keys_move_through_the_field_tree(opened: Any) -> None:
     page = opened(MESSAGE)
     rows = page.locator(".inspector").last.locator(".tree tbody tr")
     rows.first.focus()
@@ -164,7 +164,7 @@ def test_arrow_keys_move_through_the_byte_view(opened: Any) -> None:
     assert highlighted_bytes(page) == ""
 
 
-def test_theme_follows_the_system_and_the_button(opened: Any) -> None:
+def test_theme_follows_the_system_until_the_button_changes_it(opened: Any) -> None:
     page = opened(MESSAGE, "dark")
     assert background(page) < 60
     page.click("#theme")
@@ -176,12 +176,12 @@ def test_theme_follows_the_system_and_the_button(opened: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["index.html", MESSAGE, "messages/FetchResponse-v18.html", "apis.html", "types.html"])
-def test_page_fits_a_narrow_screen(path: str, opened: Any) -> None:
+def test_page_is_no_wider_than_a_narrow_screen(path: str, opened: Any) -> None:
     page = opened(path, viewport=NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
 
 
-def test_every_top_level_page_fits_a_narrow_screen(opened: Any, site: Path) -> None:
+def test_no_page_in_the_top_folder_is_wider_than_a_narrow_screen(opened: Any, site: Path) -> None:
     widths = {}
     for path in sorted(site.glob("*.html")):
         page = opened(path.name, viewport=NARROW)
@@ -190,7 +190,7 @@ def test_every_top_level_page_fits_a_narrow_screen(opened: Any, site: Path) -> N
 
 
 @pytest.mark.parametrize("path", ["errors.html", "messages.html", "tags.html"])
-def test_tables_fit_a_narrow_screen(path: str, opened: Any) -> None:
+def test_last_table_column_is_visible_on_a_narrow_screen(path: str, opened: Any) -> None:
     page = opened(path, viewport=NARROW)
     ends = page.locator("td.what").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
     assert len(ends) > 50
@@ -198,7 +198,7 @@ def test_tables_fit_a_narrow_screen(path: str, opened: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["docs/spark-jobs.html", "docs/guide/first-steps.html", "CONTRIBUTING.html"])
-def test_documentation_page_is_searchable_on_a_narrow_screen(path: str, opened: Any) -> None:
+def test_search_on_a_documentation_page_opens_a_heading(path: str, opened: Any) -> None:
     page = opened(path, viewport=NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     page.keyboard.press("/")
@@ -208,14 +208,14 @@ def test_documentation_page_is_searchable_on_a_narrow_screen(path: str, opened: 
     page.wait_for_url("**/docs/guide/first-steps.html#a-request-on-a-connection")
 
 
-def test_page_works_without_scripts(opened: Any) -> None:
+def test_page_without_scripts_shows_bytes_but_no_controls(opened: Any) -> None:
     page = opened(MESSAGE, java_script_enabled=False)
     assert page.locator(".inspector").last.is_visible()
     assert not page.locator(".find").is_visible()
     assert not page.locator("#theme").is_visible()
 
 
-def test_printed_page_expands_details(opened: Any) -> None:
+def test_printing_expands_and_restores_collapsed_details(opened: Any) -> None:
     page = opened(MESSAGE)
     page.emulate_media(media="print")
     assert not page.locator(".top").is_visible()
@@ -238,7 +238,7 @@ def test_copy_button_confirms(opened: Any) -> None:
     page.wait_for_selector("text=/Copied|Selected/")
 
 
-def test_no_page_logs_to_the_console(opened: Any, site: Path) -> None:
+def test_no_page_in_the_top_folder_logs_to_the_console(opened: Any, site: Path) -> None:
     for path in sorted(site.glob("*.html")):
         opened(path.name)
 
@@ -261,7 +261,7 @@ def test_pasted_bytes_are_explained(opened: Any) -> None:
     )
 
 
-def test_pasted_damage_is_reported_and_secrets_redacted(opened: Any) -> None:
+def test_pasted_secrets_are_redacted_and_damaged_bytes_reported(opened: Any) -> None:
     page = opened("paste.html", scheme="dark")
     assert not page.locator("[name=message]").is_visible()
     page.select_option("[name=kind]", "message")
@@ -297,7 +297,7 @@ def test_navigation_links_are_visible_at_any_width(width: int, opened: Any) -> N
     assert all(place["right"] <= find["x"] for place in beside)
 
 
-def test_last_matrix_column_is_visible(opened: Any) -> None:
+def test_last_column_of_the_field_table_is_visible(opened: Any) -> None:
     page = opened("messages/FetchRequest.html", viewport={"width": 1200, "height": 900})
     ends = page.evaluate(
         "[...document.querySelectorAll('.matrix td.what')].map(each => each.getBoundingClientRect().right)"
@@ -306,14 +306,14 @@ def test_last_matrix_column_is_visible(opened: Any) -> None:
 
 
 def violations(page: Any) -> list[str]:
-    """Return axe-core's violations on the unfolded page: rule and first element."""
+    """Return axe-core's violations on the page with all details expanded: rule, count and first element."""
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     page.add_script_tag(path=AXE)
     found = page.evaluate("axe.run(document, {preload: false, resultTypes: ['violations']})")["violations"]
     return [f"{rule['id']}: {len(rule['nodes'])}, {rule['nodes'][0]['html'][:100]}" for rule in found]
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="no axe-core here; nox -s nightly -- browser brings it")
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed; nox -s nightly -- browser installs it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [NARROW, LAPTOP], ids=["narrow", "laptop"])
 def test_every_kind_of_page_is_accessible(viewport: dict[str, int], scheme: str, opened: Any, site: Path) -> None:
@@ -333,7 +333,7 @@ def test_every_kind_of_page_is_accessible(viewport: dict[str, int], scheme: str,
 @pytest.mark.parametrize(
     "path", [MESSAGE, "messages/FetchRequest.html", "messages/MetadataResponse.html", "headers.html"]
 )
-def test_descriptions_are_visible_on_a_narrow_screen(path: str, opened: Any) -> None:
+def test_field_descriptions_are_visible_on_a_narrow_screen(path: str, opened: Any) -> None:
     page = opened(path, viewport=NARROW)
     ends = page.locator(".matrix td.what").evaluate_all("all => all.map((each) => each.getBoundingClientRect().right)")
     assert len(ends) > 0
@@ -344,14 +344,14 @@ def test_descriptions_are_visible_on_a_narrow_screen(path: str, opened: Any) -> 
 
 @pytest.mark.parametrize("viewport", [NARROW, LAPTOP], ids=["narrow", "laptop"])
 @pytest.mark.parametrize("path", [MESSAGE, "messages/MetadataResponse-v13.html", "messages/FetchResponse-v18.html"])
-def test_byte_view_types_are_visible(path: str, viewport: dict[str, int], opened: Any) -> None:
+def test_field_tree_shows_the_type_column(path: str, viewport: dict[str, int], opened: Any) -> None:
     page = opened(path, viewport=viewport)
     hidden = page.locator(".tree").evaluate_all("all => all.map((each) => each.scrollWidth - each.clientWidth)")
     assert len(hidden) > 0
     assert max(hidden) <= 0
 
 
-def test_type_examples_do_not_overlap(opened: Any) -> None:
+def test_cells_of_type_examples_do_not_overlap(opened: Any) -> None:
     page = opened("types.html", viewport=NARROW)
     row = page.locator(".examples tr").nth(1).locator("th, td")
     boxes = [row.nth(at).bounding_box() for at in range(row.count())]

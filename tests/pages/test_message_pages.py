@@ -1,4 +1,4 @@
-"""Contents of message pages, against the generated package."""
+"""Contents of message pages, compared with the generated package."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def traffic() -> Samples:
 
 
 def inspectors(pages: Mapping[str, Parsed], name: str) -> list[Element]:
-    """Return the byte views of a message on all its pages."""
+    """Return the inspectors (hex dump and field tree) on all pages of a message."""
     paths = (path for path in pages if path == f"messages/{name}.html" or path.startswith(f"messages/{name}-v"))
     return [each for path in paths for each in pages[path].root.all(css="inspector")]
 
 
 @pytest.mark.parametrize(("specs", "package"), [("kafka", kafka_messages), ("proposals", kafka_messages_proposals)])
-def test_field_matrix_equals_the_schemas(specs: str, package: ModuleType) -> None:
+def test_wire_types_in_the_field_table_equal_the_schemas(specs: str, package: ModuleType) -> None:
     for plan in definitions.load(ROOT / "specs" / specs).plans:
         fields = fields_of(plan, runs_of(plan))
         told = {field.path: {version: wire.type for version, wire in field.wires.items()} for field in fields}
         assert told == {row.path: row.types for row in rows_of(load(package.__name__), plan.name)}, plan.name
 
 
-def test_cells_show_type_changes() -> None:
+def test_cells_of_the_field_table_show_type_changes() -> None:
     plan = next(p for p in definitions.load(ROOT / "specs" / "proposals").plans if p.name == "IntegerEncodings")
     cells = {field.path: [cell.text for cell in field.cells] for field in fields_of(plan, runs_of(plan))}
     assert cells["too_small"] == ["int32", "int64"]
@@ -59,7 +59,7 @@ def test_cells_show_type_changes() -> None:
     assert cells["tagged_count"] == ["", "#0 varint"]
 
 
-def test_every_byte_appears_once(pages: Mapping[str, Parsed], samples: Samples, traffic: Samples) -> None:
+def test_every_sample_byte_is_shown_once(pages: Mapping[str, Parsed], samples: Samples, traffic: Samples) -> None:
     shown = 0
     for name in {name for name, _ in samples}:
         every = [*samples.items(), *traffic.items()]
@@ -81,7 +81,7 @@ def test_every_byte_appears_once(pages: Mapping[str, Parsed], samples: Samples, 
 
 
 @pytest.mark.parametrize("side", ["Request", "Response"])
-def test_bodies_follow_their_headers(side: str, pages: Mapping[str, Parsed]) -> None:
+def test_samples_start_with_length_and_header(side: str, pages: Mapping[str, Parsed]) -> None:
     told, wanted = {}, {}
     for api in apis():
         name = api.request_name if side == "Request" else api.response_name
@@ -99,7 +99,7 @@ def test_bodies_follow_their_headers(side: str, pages: Mapping[str, Parsed]) -> 
 
 
 @pytest.mark.parametrize("name", ["ApiVersionsRequest", "ApiVersionsResponse", "ConsumerProtocolSubscription"])
-def test_recipe_commands_and_python_run(
+def test_commands_and_python_code_below_a_sample_explain_it(
     name: str, pages: Mapping[str, Parsed], capsys: pytest.CaptureFixture[str]
 ) -> None:
     *commands, python = (
@@ -114,7 +114,7 @@ def test_recipe_commands_and_python_run(
     assert capsys.readouterr().out.startswith(printed[0])
 
 
-def test_byte_view_rows_equal_explain(pages: Mapping[str, Parsed], samples: Samples) -> None:
+def test_field_tree_contains_the_values_of_explain(pages: Mapping[str, Parsed], samples: Samples) -> None:
     sample = samples["ApiVersionsResponse", 5]
     found = explain(sample.data, kafka_messages.ApiVersionsResponse, 5)
     box = inspectors(pages, "ApiVersionsResponse")[-1]
@@ -186,7 +186,7 @@ def test_page_contains_the_expected_text(page: str, words: str, pages: Mapping[s
     assert not fragment or fragment in pages[path].ids
 
 
-def test_backquoted_words_are_rendered_as_code(pages: Mapping[str, Parsed]) -> None:
+def test_backquoted_words_in_descriptions_are_rendered_as_code(pages: Mapping[str, Parsed]) -> None:
     errors = pages["errors.html"].root
     described = [cell for cell in errors.all("td", "what") if any(cell.all("code"))]
     assert "min.insync.replicas" in [code.text for cell in described for code in cell.all("code")]

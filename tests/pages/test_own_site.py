@@ -1,4 +1,4 @@
-"""The site of definitions unrelated to Kafka: a golden page, and errors."""
+"""The site of definitions unrelated to Kafka: a page compared with its golden file, and errors."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def write_samples(folder: Path, *each: tuple[int, str, object]) -> None:
             out.write(json.dumps(entry) + "\n")
 
 
-def make(folder: Path, name: str, output: Path, samples: str = "samples") -> int:
+def make(folder: Path, name: str, output: Path, samples: str = "samples", *more: str) -> int:
     arguments = ["--specs", str(folder / "specs"), "--samples", str(folder / samples), "--output", str(output)]
-    return pages.main([*arguments, "--package", name])
+    return pages.main([*arguments, "--package", name, *more])
 
 
-def test_own_message_page_matches_golden(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
+def test_message_page_of_own_definitions_matches_golden(probes: tuple[Path, ModuleType], tmp_path: Path) -> None:
     folder, package = probes
     assert make(folder, package.__name__, tmp_path / "site") == 0
     text = (tmp_path / "site" / "messages" / "Probe.html").read_text(encoding="utf-8")
@@ -108,8 +108,8 @@ def test_unrelated_folder_is_not_overwritten(
     folder, package = probes
     (tmp_path / "mine.txt").write_text("mine")
     assert make(folder, package.__name__, tmp_path) == 1
-    what = "has files but no assets/files.txt: not a generated site, not changed"
-    assert capsys.readouterr().err == f"{tmp_path} {what}\n"
+    what = "not a generated site: it has files but no assets/files.txt; use an empty folder"
+    assert capsys.readouterr().err == f"{tmp_path}: {what}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
@@ -138,6 +138,22 @@ def test_package_of_other_definitions_is_an_error(
     assert capsys.readouterr().err == (
         "the installed kafka_messages has no Probe; install the package generated from these definitions\n"
     )
+    write_specs(tmp_path / "specs", message(field("Id", "int64")))
+    write_samples(tmp_path / "samples")
+    name = probes[1].__name__
+    assert make(tmp_path, name, tmp_path / "site") == 1
+    what = "has a different definition of Probe; install the package generated from these definitions"
+    assert capsys.readouterr().err == f"the installed {name} {what}\n"
+
+
+def test_markdown_page_at_a_reserved_path_is_an_error(
+    probes: tuple[Path, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("# T\n\n[i](index.md)\n")
+    (tmp_path / "index.md").write_text("# I\n")
+    assert make(probes[0], probes[1].__name__, tmp_path / "site", "samples", "--docs", str(tmp_path)) == 1
+    what = "index.html: path reserved for generated pages; rename or move the Markdown file\n"
+    assert capsys.readouterr().err == what
 
 
 @pytest.mark.parametrize(
@@ -145,7 +161,7 @@ def test_package_of_other_definitions_is_an_error(
     [
         (
             "00000007",
-            "a sample cannot be read: Probe v3: name: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left",
+            "sample of Probe v3 cannot be decoded: Probe v3: name: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left",
         ),
         (
             "0",

@@ -1,4 +1,4 @@
-"""Pasted text: hexadecimal in many forms, dumps, base64; and detection of the message."""
+"""Pasted text: hex in many forms, hex dumps and base64; and detection of the message."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_pasted_format_is_detected(protocol: Path, text: str, form: str) -> None
 
 
 @pytest.mark.parametrize("size", [1, 8, 15, 16, 17, 40])
-def test_dump_with_hex_like_characters_is_decoded(protocol: Path, size: int) -> None:
+def test_character_column_of_a_dump_is_not_read_as_hex(protocol: Path, size: int) -> None:
     data = b"0123456789abcdefcafe" * 2
     rows = [(at, data[at : min(at + 16, size)]) for at in range(0, size, 16)]
     dumps = {
@@ -60,12 +60,12 @@ def test_dump_with_hex_like_characters_is_decoded(protocol: Path, size: int) -> 
 
 
 @pytest.mark.parametrize(("text", "data"), [("[10, 18]", "0a12"), ("{0, -1, 100}", "00ff64"), ("[0x10, 0x18]", "1018")])
-def test_bracketed_numbers_are_decoded(protocol: Path, text: str, data: str) -> None:
+def test_numbers_in_brackets_are_read_as_bytes(protocol: Path, text: str, data: str) -> None:
     (answer,) = javascript.ask(protocol, [{"as": "text", "text": text}])
     assert answer["hex"] == data
 
 
-def test_multiline_dump_is_decoded(protocol: Path) -> None:
+def test_hex_dump_of_many_rows_is_read(protocol: Path) -> None:
     data = bytes(range(256)) * 3 + b"0123 4567 89ab"
     lines = (
         f"{at:08x}: {data[at : at + 16].hex(' ', 2):39}  "
@@ -90,7 +90,7 @@ def test_multiline_dump_is_decoded(protocol: Path) -> None:
         ("0" * (8 * (1 << 20) + 1), "More than 1048576 bytes; use the command line."),
     ],
 )
-def test_invalid_text_is_reported(protocol: Path, text: str, problem: str) -> None:
+def test_problem_of_invalid_text_is_reported(protocol: Path, text: str, problem: str) -> None:
     assert javascript.ask(protocol, [{"as": "text", "text": text}]) == [{"problem": problem}]
 
 

@@ -39,7 +39,7 @@ def test_every_documentation_page_is_reachable(pages: Mapping[str, Parsed]) -> N
     assert (docs | more) - reached == set()
 
 
-def test_side_navigation_lists_every_page(pages: Mapping[str, Parsed]) -> None:
+def test_side_navigation_lists_every_documentation_page(pages: Mapping[str, Parsed]) -> None:
     (side,) = pages["docs/messages.html"].root.all("nav", "side")
     links = {target("docs/messages.html", each.attributes["href"])[0] for each in side.all("a")}
     docs = {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
@@ -47,11 +47,11 @@ def test_side_navigation_lists_every_page(pages: Mapping[str, Parsed]) -> None:
     assert [each.text for each in side.all("a") if "aria-current" in each.attributes] == ["Messages"]
 
 
-def test_search_index_contains_headings(site: Path) -> None:
+def test_search_index_contains_headings_of_documentation_pages(site: Path) -> None:
     assert '["Collections","collections"]' in (site / "assets" / "search.js").read_text(encoding="utf-8")
 
 
-def test_markdown_links_are_resolved(tmp_path: Path) -> None:
+def test_markdown_links_and_message_names_become_links(tmp_path: Path) -> None:
     (tmp_path / "LICENSE").write_text("mine")
     readme = "# T\n\n[o](other.md#a--b), [l](LICENSE), [LICENSE](LICENSE), `Probe`, [`Probe`](other.md), `Nope`\n"
     prose = read_prose(write(tmp_path, README=readme, other="# O\n\n## A & B\n"), {"Probe"})
@@ -63,17 +63,17 @@ def test_markdown_links_are_resolved(tmp_path: Path) -> None:
     }
 
 
-def test_html_comments_are_removed() -> None:
+def test_html_comments_are_removed_and_tags_escaped() -> None:
     found = document("<!-- not run: why -->\n\na <b> c\n").html(lambda path, slug: LinkTarget(path), lambda name: None)
     assert found == "<p>a &lt;b&gt; c</p>\n"
 
 
 def pre(label: str) -> str:
-    """Return the start tag of a code block, focusable for scrolling by keyboard."""
+    """Return the start tag of a code block; a tabindex lets the keyboard scroll the block."""
     return f'<pre tabindex="0" role="group" aria-label="{label}">'
 
 
-def test_empty_header_cell_is_a_td() -> None:
+def test_empty_table_header_cell_becomes_a_td() -> None:
     found = document("| | b |\n|---|---|\n| 1 | 2 |\n").html(lambda path, slug: LinkTarget(path), lambda name: None)
     assert "<tr>\n<td></td>\n<th>b</th>\n</tr>" in found
 
@@ -87,14 +87,16 @@ def test_code_is_highlighted_but_output_is_not() -> None:
     )
 
 
-@pytest.mark.parametrize("link", ["gone.md", "../outside.md"])
-def test_broken_link_raises_pages_error(link: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("link", ["gone.md", "../outside.md", ".."])
+def test_broken_or_outside_link_raises_pages_error(link: str, tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
     write(tmp_path, outside="# O\n")
     with pytest.raises(PagesError) as caught:
         read_prose(write(folder, README=f"# T\n\n[o]({link})\n"), set())
-    assert str(caught.value) == f"{folder / 'README.md'}:3: broken link to {link}"
+    outside = f"link to {link} leaves the folder {folder}; use a URL"
+    problem = outside if link.startswith("..") else f"broken link to {link}"
+    assert str(caught.value) == f"{folder / 'README.md'}:3: {problem}"
 
 
 def test_missing_readme_raises_pages_error(tmp_path: Path) -> None:

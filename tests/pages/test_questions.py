@@ -1,4 +1,4 @@
-"""The ten questions of docs/pages.md: each named place exists and has the answer."""
+"""The ten questions of docs/pages.md: each page and each command has the answer."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ ANSWERS: Sequence[tuple[Sequence[str], Sequence[str]]] = (
     (("at most 32767 bytes", "Length+1 as UNSIGNED_VARINT"), ()),
     (("OffsetCommitKey", "__consumer_offsets"), ("group", "topic", "partition")),
 )
-"""For each row of the table, expected text on the page from its place on, and expected output of the command."""
+"""For each row of the table: expected text on the page, from the linked place on; expected output of the command."""
 
 
 def ids_and_texts(element: Element) -> Iterator[tuple[str, str]]:
-    """Yield ids and texts of an element in page order, including tooltips."""
+    """Yield the ids and texts in an element, in page order; tooltips count as texts."""
     yield element.attributes.get("id", ""), element.attributes.get("title", "")
     for each in element.inside:
         if isinstance(each, str):
@@ -49,12 +49,12 @@ def ids_and_texts(element: Element) -> Iterator[tuple[str, str]]:
             yield from ids_and_texts(each)
 
 
-def test_page_has_ten_questions() -> None:
+def test_documentation_has_ten_questions_with_answers() -> None:
     assert len(QUESTIONS) == len(ANSWERS) == 10
 
 
 @pytest.mark.parametrize(("question", "answer"), list(zip(QUESTIONS, ANSWERS, strict=True)))
-def test_linked_place_contains_the_answer(
+def test_page_and_command_answer_the_question(
     question: Question,
     answer: tuple[Sequence[str], Sequence[str]],
     pages: Mapping[str, Parsed],

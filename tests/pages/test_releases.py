@@ -1,4 +1,4 @@
-"""Release columns of pages, and one page of changes per release."""
+"""Pages with the changes of each release, and the release columns of other pages."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_each_release_has_a_page(pages: Mapping[str, Parsed]) -> None:
     assert "releases.html" in pages["index.html"].links
 
 
-def test_release_page_lists_changes(pages: Mapping[str, Parsed]) -> None:
+def test_release_page_lists_the_changes_of_the_release(pages: Mapping[str, Parsed]) -> None:
     dropped = {row[0]: row[1:] for row in rows(pages["releases/4.0.0.html"], "Versions dropped")}
     assert dropped["FetchRequest"] == ["0-3", ""]
     assert dropped["ListOffsetsRequest"] == ["0", "topics.partitions.max_num_offsets"]
@@ -78,18 +78,18 @@ def test_first_definition_is_not_listed_as_new_message(pages: Mapping[str, Parse
     assert any(cell.text.strip() == "<4.4.0" for cell in since.all("td", "since"))
 
 
-def test_new_version_omits_later_additions(pages: Mapping[str, Parsed]) -> None:
+def test_new_version_omits_fields_that_a_later_release_added(pages: Mapping[str, Parsed]) -> None:
     new = {(row[0], row[1]): row[2] for row in rows(pages["releases/2.4.0.html"], "New versions")}
     assert new["ApiVersionsResponse", "3"] == "flexible: compact lengths, tagged fields"
 
 
-def test_release_without_changes_is_stated(pages: Mapping[str, Parsed]) -> None:
+def test_release_page_states_that_nothing_changed(pages: Mapping[str, Parsed]) -> None:
     text = " ".join(pages["releases/2.8.1.html"].root.one("main").text.split())
     assert "Messages and error codes are those of Kafka 2.8.0." in text
     assert "2.8.0.html" in pages["releases/2.8.1.html"].links
 
 
-def test_message_matrix_shows_first_and_removing_release(pages: Mapping[str, Parsed]) -> None:
+def test_field_table_shows_the_first_and_the_removing_release(pages: Mapping[str, Parsed]) -> None:
     matrix = pages["messages/ListOffsetsRequest.html"].root.one("table", "matrix")
     lifetimes = {
         line.one("th").text: [cell.text for cell in line.all("td")]
@@ -106,7 +106,7 @@ def test_message_matrix_shows_first_and_removing_release(pages: Mapping[str, Par
     assert " ".join(gone.one("td", "since").text.split()) == "≤2.2.0 until 4.0.0"
 
 
-def test_version_restored_after_a_release_is_marked(pages: Mapping[str, Parsed]) -> None:
+def test_version_that_one_release_lacked_is_marked_as_restored(pages: Mapping[str, Parsed]) -> None:
     back = {(row[0], row[1]): row[2] for row in rows(pages["releases/4.0.1.html"], "New versions")}
     assert back == {
         (f"JoinGroup{side}", str(version)): "restored" for side in ("Request", "Response") for version in (0, 1)
@@ -116,12 +116,12 @@ def test_version_restored_after_a_release_is_marked(pages: Mapping[str, Parsed])
     assert [cell.text for cell in missing.all("td")][:3] == ["4.0.0", "1: 4.0.0", ""]
 
 
-def test_version_page_states_its_releases(pages: Mapping[str, Parsed]) -> None:
+def test_version_page_states_first_and_removing_release(pages: Mapping[str, Parsed]) -> None:
     text = " ".join(pages["messages/FetchRequest-v3.html"].root.one("main").text.split())
     assert "Since Kafka 2.2.0 or before, until Kafka 4.0.0." in text
 
 
-def test_error_codes_have_a_release_column(pages: Mapping[str, Parsed]) -> None:
+def test_error_code_table_shows_first_release_and_former_name(pages: Mapping[str, Parsed]) -> None:
     for row in rows(pages["errors.html"], "Error codes"):
         assert row[4].removeprefix("≤") == error_code_since(int(row[0]))
     assert next(row for row in rows(pages["errors.html"], "Error codes") if row[0] == "6")[2] == (

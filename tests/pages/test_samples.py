@@ -1,4 +1,4 @@
-"""Selection of samples for pages, and errors for files without any."""
+"""Selection of samples from vectors and recorded connections, and errors for damaged files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGE = Package("kafka_messages", None)
 KEY = ("Probe", 1)
 
 
-def test_sample_with_most_values_is_chosen() -> None:
+def test_sample_with_most_fields_set_is_chosen() -> None:
     best = Best()
     for size, told in (
         (MOST + 1, {"a": 1, "b": 2, "c": 3}),
@@ -31,11 +31,11 @@ def test_sample_with_most_values_is_chosen() -> None:
     assert ("Long", 0) in best.samples()
 
 
-def test_every_message_version_has_a_sample() -> None:
+def test_vectors_give_a_sample_of_870_message_versions() -> None:
     assert len(read_samples(ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors")) == 870
 
 
-def test_traffic_is_split_into_samples(tmp_path: Path) -> None:
+def test_requests_and_responses_of_a_connection_become_samples(tmp_path: Path) -> None:
     request = ApiVersionsRequest(client_software_name="me", client_software_version="1")
     old = ApiVersionsResponse(error_code=35)
     (tmp_path / "1.request.bin").write_bytes(encode_request(request, 4, 7, "id"))
@@ -55,11 +55,11 @@ def test_damaged_traffic_raises_pages_error(tmp_path: Path) -> None:
     with pytest.raises(PagesError) as error:
         read_traffic(tmp_path, PACKAGE)
     what = "RequestHeader v0: correlation_id: INT32: 4 bytes needed at offset 4, 0 left"
-    assert str(error.value) == f"{path}: message 2: cannot be read: {what}"
+    assert str(error.value) == f"{path}: message 2: cannot be decoded: {what}"
     path.write_bytes(b"\0\0\0\4\0")
     with pytest.raises(PagesError) as error:
         read_traffic(tmp_path, PACKAGE)
-    assert str(error.value) == f"{path}: cannot be read: truncated frame at offset 0: the data ends at offset 5"
+    assert str(error.value) == f"{path}: cannot be decoded: truncated frame at offset 0: the data ends at offset 5"
 
 
 def test_missing_folder_gives_no_samples(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The site of Kafka's definitions: completeness, links and sizes."""
+"""The site of Kafka's definitions: all versions, working links, and sizes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SITE = 40_000_000
 
 
 def target(page: str, link: str) -> tuple[str, str]:
-    """Return file and id of a link, relative to a page."""
+    """Return the file and the id that a link of a page leads to."""
     path, _, fragment = link.partition("#")
     return posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page, fragment
 
 
-def test_every_version_has_a_byte_view(pages: Mapping[str, Parsed]) -> None:
+def test_every_version_links_to_a_page_with_sample_bytes(pages: Mapping[str, Parsed]) -> None:
     missing = []
     for info in all_messages():
         page = pages[f"messages/{info.name}.html"]
@@ -39,7 +39,7 @@ def test_no_link_is_broken(site: Path, pages: Mapping[str, Parsed]) -> None:
     for path, page in pages.items():
         for link in page.links:
             if link.startswith("https://"):
-                continue  # links in prose; test_pages_load_no_external_resources checks loaded files
+                continue  # external links; test_pages_load_no_external_resources checks loaded files
             to, fragment = target(path, link)
             if not (site / to).is_file() or (fragment and fragment not in ids[to]):
                 broken.append(f"{path}: {link}")

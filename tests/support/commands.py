@@ -1,4 +1,4 @@
-"""Runner of the documentation's shell blocks in fresh clones and environments, several pages at a time.
+"""Runs the shell blocks of the documentation in fresh clones and environments, two pages at a time.
 
 python -m tests.support.commands [--all]
 """
@@ -21,12 +21,12 @@ from tests.support import pages
 from tests.support.pages import Block
 
 FIRST = "python3 -m venv .venv"  # First line of the block that creates the environment for all others.
-WORKERS = 2  # Each runs whole pages in a clone of its own.
+WORKERS = 2  # Each worker has its own clone, and runs one page at a time.
 LIMIT = 1800  # Timeout of a block in seconds.
 SPARK = "downloads 450 MB of PySpark"
 # First words of blocks that run a job, which exits with 1 if it has findings.
 JOB = "python -m kafka_messages_spark.jobs."
-# First words of blocks that take more than a minute, with the reason to skip them without ``--all``.
+# First words of slow blocks, with the reason why they are skipped without ``--all``.
 SLOW = {
     "nox -s quick": "takes two to four minutes",
     "nox -s tests": "every test",
@@ -40,7 +40,7 @@ SLOW = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every block and print its time; return 1 if one failed."""
+    """Run every block and print its time; return 1 if a block failed."""
     is_all = list(arguments) == ["--all"]
     first, *rest = (block for page in pages.pages() for block in pages.to_run(page, "sh"))
     queue: SimpleQueue[list[Block]] = SimpleQueue()
@@ -81,7 +81,7 @@ def reason_to_skip(block: Block) -> str | None:
 
 
 def run(block: Block, clone: Path) -> bool:
-    """Run a block in the clone, with its environment if it exists."""
+    """Run a block in the clone, with its environment unless the block creates it; return whether it succeeded."""
     environment = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
     environment["PATH"] = os.pathsep.join(
         part for part in environment["PATH"].split(os.pathsep) if not part.startswith(sys.prefix + os.sep)
@@ -95,7 +95,7 @@ def run(block: Block, clone: Path) -> bool:
     has_findings = status == 1 and block.text.startswith(JOB) and "Traceback" not in printed
     is_good = status == 0 or has_findings
     line = f"{block.place}: {'ok' if is_good else f'exit status {status}'} in {time.monotonic() - started:.0f} s\n"
-    print(line if is_good else line + printed, end="", flush=True)  # one call: workers print at the same time
+    print(line if is_good else line + printed, end="", flush=True)  # one call, as both workers print
     return is_good
 
 

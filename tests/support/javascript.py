@@ -1,4 +1,4 @@
-"""Calls to the JavaScript codec of the pages in Node, with JSON objects as questions and answers."""
+"""Calls the JavaScript codec of the pages in Node; questions and answers are JSON objects."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ OLDEST = 18
 
 @cache
 def missing() -> str:
-    """Return why Node cannot be used; empty if it can."""
+    """Return the reason why Node cannot be used, or an empty string."""
     node = shutil.which("node")
     if node is None:
-        return "node is not installed; apt-get install nodejs brings it"
+        return "node is not installed; apt-get install nodejs"
     shown = subprocess.run([node, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout.strip()
     return "" if int(shown[1:].split(".")[0]) >= OLDEST else f"node {shown} is older than {OLDEST}"
 
 
 def ask(protocol: Path, questions: Iterable[Mapping[str, object]]) -> list[dict[str, Any]]:
-    """Return the answers in order of the questions; ``protocol`` is a ``protocol.json``."""
+    """Return the answers in the order of the questions; ``protocol`` is the path of a ``protocol.json``."""
     asked = "".join(json.dumps(question) + "\n" for question in questions)
     command = ["node", str(PROGRAM), str(ASSETS), str(protocol)]
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False, timeout=SECONDS)

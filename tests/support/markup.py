@@ -1,4 +1,4 @@
-"""A strict HTML parser: all elements closed, all attributes quoted; with links and ids."""
+"""A strict HTML parser: it rejects unclosed elements and duplicate attributes, and lists links and ids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Element:
         return "".join(each if isinstance(each, str) else each.text for each in self.inside)
 
     def all(self, tag: str = "", css: str = "") -> Iterator[Element]:
-        """Return this and all nested elements with a tag and class."""
+        """Yield this element and nested ones, filtered by tag and class."""
         if (not tag or self.tag == tag) and (not css or css in self.attributes.get("class", "").split()):
             yield self
         for each in self.inside:
@@ -30,7 +30,7 @@ class Element:
                 yield from each.all(tag, css)
 
     def one(self, tag: str = "", css: str = "") -> Element:
-        """Return the only element with a tag and class."""
+        """Return the only element with this tag and class."""
         (found,) = self.all(tag, css)
         return found
 
@@ -58,7 +58,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         element = Element(tag, {name: value or "" for name, value in attrs})
         if len(element.attributes) != len(attrs):
-            raise ValueError(f"{tag} has an attribute twice: {attrs}")
+            raise ValueError(f"line {self.getpos()[0]}: {tag} has a duplicate attribute: {attrs}")
         self.open[-1].inside.append(element)
         if tag not in _VOID:
             self.open.append(element)
@@ -73,7 +73,7 @@ class _Reader(HTMLParser):
 
 
 def parsed(text: str) -> Parsed:
-    """Parse a page; raise ValueError for badly nested elements."""
+    """Parse a page. Raises ValueError for an unclosed element or a duplicate attribute."""
     reader = _Reader()
     reader.feed(text)
     reader.close()

@@ -12,12 +12,12 @@ VECTORS = Path(__file__).parents[3] / "shared" / "vectors"
 
 
 def needs(path: Path, what: str, instead: str) -> pytest.MarkDecorator:
-    """Skip if a file is missing; ``what`` describes it, ``instead`` names the coverage in the repository."""
-    import pytest  # not installed in trials of wheels
+    """Skip a test if a file is missing; ``what`` describes the file, ``instead`` the coverage in the repository."""
+    import pytest  # pytest is not installed when wheels are tried out
 
     return pytest.mark.skipif(not path.exists(), reason=reason(path, what, instead))
 
 
 def reason(path: Path, what: str, instead: str) -> str:
-    """Return the skip reason, which names the equivalent coverage in the repository."""
-    return f"{path.name} ({what}) is not part of the repository, nothing is to be done; {instead}"
+    """Return the reason for the skip, with the equivalent coverage in the repository."""
+    return f"{path.name} ({what}) is not in the repository, which is expected; {instead}"

@@ -1,4 +1,4 @@
-"""The pages of the documentation and their fenced blocks: code, output and excerpts."""
+"""Documentation pages and their fenced blocks: code, output and excerpts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ READMES = (
     "packages/tools/README.md",
 )
 EXAMPLES = "examples/cluster/README.md"
-# Languages of blocks: the first two are run; the others are definitions, settings and output.
+# Languages of blocks: the first two are run; the others are definitions (json), settings (toml) and output.
 LANGUAGES = ("python", "sh", "json", "toml", "")
 _BLOCK = re.compile(r"^(?:<!-- not run: (.*?) -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# End of a complete program in a page: a server would run until it is stopped.
+# Start of a complete program, which is removed: a server would run until it is stopped.
 _START = re.compile(r'^if __name__ == "__main__":\n.*', re.MULTILINE | re.DOTALL)
 
 
@@ -48,7 +48,7 @@ class Block:
 
 
 def pages() -> list[str]:
-    """Return the paths of all pages with runnable blocks, in reading order."""
+    """Return the paths of all documentation pages: READMEs, then docs by path."""
     docs = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
     return [*READMES, EXAMPLES, *docs]
 
@@ -71,7 +71,7 @@ def to_run(page: str, language: str) -> list[Block]:
 
 
 def programs(page: str) -> list[list[Block]]:
-    """Return the Python programs of a page; a block with a docstring starts another program."""
+    """Return the Python programs of a page; a block that starts with a docstring starts a new program."""
     found: list[list[Block]] = []
     for block in to_run(page, "python"):
         if not found or block.text.startswith('"""'):
@@ -81,7 +81,7 @@ def programs(page: str) -> list[list[Block]]:
 
 
 def module(page: str, program: Sequence[Block] | None = None) -> str:
-    """Return the Python of a page or program as one module with the page's line numbers."""
+    """Return the Python code of a page or program as one module; its lines have the numbers of the page's lines."""
     lines = [""] * (text(page).count("\n") + 1)
     for block in to_run(page, "python") if program is None else program:
         for line, source in _sources(block):
@@ -99,14 +99,14 @@ def _sources(block: Block) -> Iterator[tuple[int, str]]:
 
 
 def about_spark() -> list[str]:
-    """Return the pages that need a Spark session, which tests/pipeline runs."""
+    """Return the pages that need a Spark session; tests/pipeline runs these pages."""
     return [page for page in pages() if "pyspark" in module(page)]
 
 
 def run(page: str, names: dict[str, object], leave_out: str = "") -> None:
-    """Run the Python of a page from top to bottom, without the start of complete programs.
+    """Run the Python blocks of a page from top to bottom, but do not start complete programs.
 
-    ``names`` is the namespace, before and after; ``leave_out`` is text that an older dependency does not support.
+    ``names`` is the namespace and keeps new names; ``leave_out`` is code that an older dependency does not support.
     """
     for block in to_run(page, "python"):
         if block.is_doctest:
@@ -123,12 +123,12 @@ def _run_doctest(block: Block, names: dict[str, object]) -> None:
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
     runner.run(test, out=report.append, clear_globs=False)
-    names.update(test.globs)  # DocTest copies its namespace
+    names.update(test.globs)  # DocTest works on a copy of the namespace
     assert not report, "".join(report)
 
 
 def documented_output(page: str) -> list[str]:
-    """Return the expected output: comments after calls of print, or the block after a script."""
+    """Return the output that a page shows: in comments after calls of print, or in the block after a script."""
     told: list[str] = []
     before: Block | None = None
     for block in blocks(page):

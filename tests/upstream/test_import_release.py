@@ -1,4 +1,4 @@
-"""Import of a Kafka release from a folder of jars: written files and reported decisions."""
+"""Import of a Kafka release from a folder of jars: the files written and the decisions reported."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ Kafka 3.1.0 against Kafka 3.0.0:
   /kafka/clients/PayRequest.json: PayRequest Payers: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers.GroupId: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers.Secret: a field without a description (about)
-  /kafka/enumerations.json: PayRequest Kind: a one-byte field: name its enumeration, or add it to \
+  /kafka/enumerations.json: PayRequest Kind: an int8 field: add it to an enumeration, or to \
 PLAIN in tests/generated/test_enums.py
-  /kafka/entities.json: PayRequest Payers.GroupId: other fields of this name have an entity type: add one \
+  /kafka/entities.json: PayRequest Payers.GroupId: other fields with this name have an entity type: add one \
 if this field identifies an entity
 next:
 """
@@ -96,7 +96,7 @@ def describe(folder: Path) -> None:
         path.write_text(text.replace('  "fields": [', '  "about": "Ours.",\n  "fields": [', 1))
 
 
-def test_new_release_is_imported(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_release_is_imported_with_its_open_decisions(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (root / "kafka" / "package.toml").write_text('[package]\nversion = "3.0.0.1"\n')
     secrets = {"secrets": [{"message": "PayRequest", "fields": ["Payers.Secret"]}]}
     (root / "kafka" / "secrets.json").write_text(json.dumps(secrets))
@@ -114,7 +114,7 @@ def test_new_release_is_imported(root: Path, capsys: pytest.CaptureFixture[str])
     )
 
 
-def test_dry_run_prints_the_same_and_writes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dry_run_prints_the_same_report_and_writes_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     two = jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID)
     before = files(root)
     capsys.readouterr()
@@ -158,7 +158,7 @@ def test_new_property_is_listed_as_a_decision(root: Path, capsys: pytest.Capture
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PROPERTY, PayResponse=PAID), root) == 0
     said = capsys.readouterr().out.replace(str(root), "")
     assert f"open decisions:\n  /kafka/clients/PayRequest.json:9: $.fields[0].shape: {SHAPE}" in said
-    assert " zeroCopy (rejected by the generator)\n" in said
+    assert " zeroCopy (the generator rejects this)\n" in said
     assert store.read(root / "history").names == ("3.0.0", "3.1.0")
     assert '"shape": "round"' in (root / "kafka" / "clients" / "PayRequest.json").read_text()
     with pytest.raises(SpecError, match=re.escape(SHAPE)):
@@ -227,7 +227,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_invalid_releases_are_rejected(case: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_folder_of_jars_is_rejected(case: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names, text = REFUSED[case]
     folder = root / "jars"
     folder.mkdir()
@@ -254,7 +254,7 @@ def test_missing_jar_of_a_module_is_an_error(release: str, tmp_path: Path, capsy
         less = jar(Path(beside, "less"), release, PayRequest=PAY, PayResponse=PAID)
         assert run(less, tmp_path) == 1
     assert capsys.readouterr().err == (
-        f"Kafka {release}: no jar of kafka-raft, which Kafka 3.0.0 had; a release needs one jar of each of its modules\n"
+        f"Kafka {release}: no jar of kafka-raft, but Kafka 3.0.0 has one; add a jar of every module of the release\n"
         "nothing was written\n"
     )
     assert files(tmp_path) == before
@@ -274,12 +274,13 @@ def test_maven_timeout_is_an_error(
     assert run("3.1.0", root) == 1
     assert (
         capsys.readouterr().err
-        == f"Maven did not resolve what {root.as_posix()}/work/ranges.xml names within 900 seconds\nnothing was written\n"
+        == f"Maven did not resolve the artifacts in {root.as_posix()}/work/ranges.xml within 900 seconds; try again\n"
+        "nothing was written\n"
     )
     assert files(root / "history") == before
 
 
-def test_removed_newest_release_is_restored_identically(tmp_path: Path) -> None:
+def test_newest_release_can_be_removed_from_the_history_and_restored(tmp_path: Path) -> None:
     root = tmp_path / "history"
     shutil.copytree(HISTORY, root)
     releases, codes = store.releases_of(root), store.codes_of(root, store.read(root).names)
@@ -291,7 +292,7 @@ def test_removed_newest_release_is_restored_identically(tmp_path: Path) -> None:
     assert files(root) == files(HISTORY)
 
 
-def test_own_specs_have_decisions_only_in_two_files() -> None:
+def test_definitions_of_this_project_have_open_decisions_in_two_files_only() -> None:
     found = decisions(SPECS, HISTORY, store.read(HISTORY).names[-1])
     assert {each.file for each in found} <= {"entities.json", "error_responses.json"}, list(map(str, found))
 
@@ -308,5 +309,5 @@ def test_own_specs_have_decisions_only_in_two_files() -> None:
         ("Host", "string", (), False),
     ],
 )
-def test_candidates_for_secrets_are_listed(name: str, kind: str, beside: tuple[str, ...], could: bool) -> None:
+def test_fields_that_may_be_secret_are_detected(name: str, kind: str, beside: tuple[str, ...], could: bool) -> None:
     assert could_be_secret(name, kind, frozenset(beside)) == could

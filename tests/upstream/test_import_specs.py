@@ -1,4 +1,4 @@
-"""Import of definitions from the jars of any release into any folder."""
+"""Import of definitions and error codes from the jars of any release."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def jar(path: Path, **files: str) -> Path:
     return path
 
 
-def test_release_with_fewer_modules_is_imported(tmp_path: Path) -> None:
+def test_old_release_with_fewer_modules_is_imported(tmp_path: Path) -> None:
     paths = (
         jar(tmp_path / "kafka-clients-2.8.2.jar", AskRequest=REQUEST, AskResponse=RESPONSE),
         jar(tmp_path / f"{CORE}-2.8.2.jar", OldKey=KEY),
@@ -53,9 +53,9 @@ def test_release_with_fewer_modules_is_imported(tmp_path: Path) -> None:
 
 
 def class_file(*fields: tuple[str, int], code: bytes = b"") -> bytes:
-    """Return a class file with fields of these names and flags; ``code`` follows them.
+    """Return a class file with fields (name and flags), followed by ``code``.
 
-    One constant takes two slots. The String with the name of field N is constant 3 + fields + N.
+    Constant 1 takes two slots, so field name N is constant 3 + N, and the String with it is 3 + N + len(fields).
     """
     texts = [name.encode() for name, _ in fields]
     pool = b"\x05" + bytes(8) + b"".join(b"\x01" + struct.pack(">H", len(text)) + text for text in texts)
@@ -71,7 +71,7 @@ def class_file(*fields: tuple[str, int], code: bytes = b"") -> bytes:
 MADE = b"\xbb\x00\x07\x59"  # Bytecode of ``new`` for the class itself (constant 7) and ``dup``.
 
 
-def test_enum_constants_are_read_from_class_file(tmp_path: Path) -> None:
+def test_enum_constants_and_numbers_are_read_from_a_class_file(tmp_path: Path) -> None:
     fields = ("NONE", 0x4019), ("log", 0x1A), ("UNKNOWN_TOPIC_ID", 0x4019), ("FAR", 0x4019)
     code = MADE + b"\x12\x07" + b"\x03" + b"\x02" + b"\x01"  # ldc, iconst_0, iconst_m1, aconst_null
     code += MADE + b"\x13\x00\x09" + b"\x10\x01" + b"\x10\x64"  # ldc_w, bipush 1, bipush 100
@@ -88,7 +88,7 @@ def test_enum_constants_are_read_from_class_file(tmp_path: Path) -> None:
 
 def test_enum_constant_without_number_raises_history_error(tmp_path: Path) -> None:
     data = class_file(("NONE", 0x4019), ("OTHER", 0x4019), code=MADE + b"\x12\x05\x03\x03")
-    with pytest.raises(ValueError, match=r"^no number found for OTHER$"):
+    with pytest.raises(ValueError, match=r"^enum constants without a numeric argument: OTHER$"):
         enum_numbers(data)
     path = tmp_path / "kafka-clients-3.0.0.jar"
     with zipfile.ZipFile(path, "w") as archive:
@@ -96,4 +96,4 @@ def test_enum_constant_without_number_raises_history_error(tmp_path: Path) -> No
         archive.writestr("common/message/AskRequest.json", REQUEST)
     with pytest.raises(HistoryError) as caught:
         import_history({"3.0.0": [path]}, tmp_path / "history")
-    assert str(caught.value) == f"{path}: the error codes: no number found for OTHER"
+    assert str(caught.value) == f"{path}: cannot read the error codes: enum constants without a numeric argument: OTHER"

@@ -1,4 +1,4 @@
-"""Checks and final output of ``nox -s release``."""
+"""Version checks and upload commands of ``nox -s release``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def projects(needs: str, messages: str = "4.4.0.1", generator: str = "0.2.0") ->
     ]
 
 
-def test_own_projects_have_compatible_versions() -> None:
+def test_versions_of_this_project_are_compatible() -> None:
     assert list(versions.conflicts([versions.read(folder) for folder in PROJECTS.values()])) == []
 
 
@@ -34,7 +34,7 @@ def test_own_projects_have_compatible_versions() -> None:
         (
             projects("kafka_messages[arrow]>=4.4.0.1,<4.5", "4.5.0.1"),
             [
-                "kafka-messages-spark requires kafka_messages[arrow]<4.5,>=4.4.0.1, but the version is 4.5.0.1; "
+                "kafka-messages-spark requires kafka_messages[arrow]<4.5,>=4.4.0.1, but its version is 4.5.0.1; "
                 "change one of them"
             ],
         ),
@@ -46,7 +46,7 @@ def test_own_projects_have_compatible_versions() -> None:
             projects("kafka-messages<5", generator="0.3.0"),
             [
                 "kafka-messages-spark has 0.2.0, kafka-message-generator has 0.3.0, kafka-messages-proposals has 0.2.0; "
-                "all projects of a release have one version, except kafka-messages, which has Kafka's"
+                "give all projects the same version, except kafka-messages, which follows Kafka's"
             ],
         ),
     ],
@@ -68,12 +68,12 @@ def test_upload_commands_follow_dependency_order(tmp_path: Path) -> None:
     assert lines[-1] == f"kafka-messages-proposals 0.2.0 is not uploaded: {PRIVATE}"
 
 
-def test_only_manylinux_wheels_are_uploaded(tmp_path: Path) -> None:
+def test_upload_command_omits_wheels_of_this_machine(tmp_path: Path) -> None:
     for end in ("-cp311-cp311-linux_x86_64.whl", "-cp312-cp312-manylinux_2_28_x86_64.whl", ".tar.gz"):
         (tmp_path / f"kafka_messages_native-0.2.0{end}").touch()
     stem, place = (tmp_path / "kafka_messages_native-0.2.0").as_posix(), tmp_path.as_posix()
     assert list(versions.uploads([Project("kafka-messages-native", "0.2.0", (), False)], tmp_path)) == [
-        "Nothing was uploaded. Upload in this order, each after the previous one is available:",
+        "Nothing was uploaded. Run these commands in order; wait until each upload is available on PyPI:",
         f"  twine upload {stem}-cp312-cp312-manylinux_2_28_x86_64.whl {stem}.tar.gz",
-        f"and its wheels by cibuildwheel; those in {place} are for this machine",
+        f"  and the wheels from cibuildwheel; other wheels in {place} are only for this machine",
     ]

@@ -33,8 +33,8 @@ import org.apache.kafka.common.quota.ClientQuotaFilter;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * What Kafka's own clients say of a cluster, as JSON: {@code Answers admin BOOTSTRAP} gives the answers of the admin
- * client, {@code Answers records BOOTSTRAP} each record that a consumer gets, one a line.
+ * Prints what Kafka's own clients read from a cluster, as JSON: {@code Answers admin BOOTSTRAP} the results of the admin
+ * client, {@code Answers records BOOTSTRAP} the records that a consumer reads, one per line.
  */
 public final class Answers {
     private static final ObjectMapper MAPPER = new ObjectMapper()

@@ -29,9 +29,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Much of what brokers write of their own: {@code Busy BOOTSTRAP PHASE}. The phases are {@code begin}, {@code work} (at
- * the transaction version that the cluster has, over and over), {@code upgrade} (to transaction version 2), {@code steady}
- * (producers that go on while the broker is away), and {@code end}.
+ * Traffic that makes brokers write to their internal topics: {@code Busy BOOTSTRAP PHASE}. The phases are {@code begin},
+ * {@code work} (runs several times, at the cluster's transaction version), {@code upgrade} (to transaction version 2),
+ * {@code steady} (producers that continue while the broker is down), and {@code end}.
  */
 public final class Busy {
     private static final Duration POLL = Duration.ofMillis(200);
@@ -214,7 +214,7 @@ public final class Busy {
         }
     }
 
-    // ---- while the broker is away
+    // ---- while the broker is down
 
     /** Idempotent producers and a transactional one, which do not end before the time is over. */
     private void steady() throws Exception {

@@ -13,7 +13,7 @@ public final class Dump {
             try {
                 DumpLogSegments.main(options.toArray(String[]::new));
             } catch (NoSuchMethodError error) {
-                // The newest published tool is older than the release. It prints all of a file, and fails to close it.
+                // The newest published tool is older than the release. It prints the whole file, but fails to close it.
                 if (!error.getMessage().contains("FileRecords.closeHandlers")) {
                     throw error;
                 }

@@ -43,8 +43,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * What clients do to a cluster in a day, in a minute: {@code Traffic BOOTSTRAP}. At the end the process is gone as if it
- * had been killed, with a transaction open.
+ * Sends a day's client traffic in a minute: {@code Traffic BOOTSTRAP}. The process then exits as if it had been killed, with
+ * an open transaction.
  */
 public final class Traffic {
     private static final List<String> COMPRESSIONS = List.of("none", "gzip", "snappy", "lz4", "zstd");

@@ -22,7 +22,7 @@ from kafka_message_generator.spec.model import FIXED_WIDTHS
 from kafka_protocol_pages.fields import Wires, fixed_word, word
 
 _VARINT_BYTES = {16: 3, 32: 5, 64: 10}
-"""Maximum bytes of a varint by its bits."""
+"""Maximum size of a varint in bytes, by the number of bits of its value."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Box:
     name: str
     type: str
     size: str
-    """Description of its size."""
+    """Description of the size, such as ``4 bytes``."""
     css: str
-    """``fixed`` for a constant width, ``sized`` for others, ``group`` for a box with boxes inside."""
+    """``fixed`` or ``sized`` (variable length); ``group`` for structs; ``section`` for tagged or optional fields."""
     inside: tuple[Box, ...] = ()
     tag: int | None = None
     path: str = field(default="", compare=False)

@@ -23,7 +23,7 @@ from kafka_protocol_pages.traffic import read_traffic
 PROG = "kafka-protocol-pages"
 EXAMPLE = f"example:\n  {PROG} --specs definitions --output site"
 ABOUT = (
-    "Write the protocol as a static site: every message with its layouts and its bytes; requires the generated package."
+    "Write a protocol as a static site: every message with its layouts and sample bytes. Needs the generated package."
 )
 VECTORS, TRAFFIC = Path("packages", "vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
 
@@ -40,24 +40,24 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{PROG} {_version()}")
     what = "folder of message definitions (*.json) and their package.toml, or one definition"
     parser.add_argument("--specs", type=Path, required=True, help=what)
-    parser.add_argument("--output", type=Path, required=True, help="folder of the site")
+    parser.add_argument("--output", type=Path, required=True, help="folder to write the site to")
     what = "import name of the generated package, which must be installed (default: from package.toml)"
     parser.add_argument("--package", metavar="NAME", help=what)
-    what = "folder of test vectors (*.jsonl.gz) for the bytes on the pages"
+    what = "folder of test vectors (*.jsonl.gz), shown as sample bytes"
     parser.add_argument(
         "--samples",
         type=Path,
         metavar="FOLDER",
         help=f"{what} (default: for Kafka's definitions {VECTORS}, if it exists)",
     )
-    what = "folder of conversations (NAME.request.bin and NAME.response.bin), for bytes of real traffic"
+    what = "folder of recorded connections (NAME.request.bin and NAME.response.bin), shown as sample bytes"
     parser.add_argument(
         "--traffic",
         type=Path,
         metavar="FOLDER",
         help=f"{what} (default: for Kafka's definitions {TRAFFIC}, if it exists)",
     )
-    what = "folder with a README.md that is added to the site with the Markdown pages that it links"
+    what = "folder whose README.md is added to the site, with all Markdown pages that it links to"
     parser.add_argument("--docs", type=Path, metavar="FOLDER", help=f"{what}")
     return parser
 
@@ -66,7 +66,7 @@ def _version() -> str:
     try:
         return importlib.metadata.version(PROG)
     except importlib.metadata.PackageNotFoundError:
-        return "of this folder, which is not installed"
+        return "(not installed)"
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The template environment; output is escaped for HTML."""
+"""The Jinja environment of the templates, with HTML escaping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Primitive types and record batches with example bytes, written by the generated package."""
+"""Example bytes of primitive types and of record batches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIXED: tuple[tuple[str, str, tuple[object, ...]], ...] = (
     ("float64", "IEEE 754, eight bytes.", (0.5, -1.0)),
     (
         "uuid",
-        "Sixteen bytes. Kafka prints them in 22 characters of URL-safe base64; all zeros mean none.",
+        "Sixteen bytes. Kafka prints a UUID as 22 characters of URL-safe base64; all zeros mean none.",
         (_UUID,),
     ),
 )
@@ -87,7 +87,7 @@ class Format:
 
 
 def types(package: Package) -> dict[str, list[TypeRow]]:
-    """Return the primitive types and arrays with example bytes."""
+    """Return the primitive types and arrays with example bytes, by heading."""
     schema = package.module("schema")
     fixed = [(fixed_word(name), about, values) for name, about, values in _FIXED]
     rows = {
@@ -137,7 +137,7 @@ _ABOUTS = {
 
 
 def batches(package: Package) -> dict[str, object]:
-    """Return the formats of record batches; empty without `kafka_records` or ProduceRequest."""
+    """Return the data of the page about record batches; empty without ``kafka_records`` or ProduceRequest."""
     if find_spec("kafka_records") is None or not package.has("messages.produce_request"):
         return {}
     from kafka_records import format as table

@@ -1,4 +1,4 @@
-"""The fields of a message: description, and wire type by version."""
+"""The fields of a message: descriptions, and wire types by version."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def title_of(versions: Versions) -> str:
 
 
 def version_ranges(versions: Iterable[int]) -> str:
-    """Format versions: ``0-3, 7``."""
+    """Format versions as ranges, such as ``0-3, 7``."""
     runs: list[Versions] = []
     for version in versions:
         if runs and runs[-1].highest == version - 1:
@@ -47,7 +47,7 @@ def version_ranges(versions: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class Wire:
-    """Wire type of a field in a version, as in Kafka's protocol guide."""
+    """Wire type of a field at a version; ``type`` is its name in Kafka's protocol guide."""
 
     type: str
     is_compact: bool
@@ -64,7 +64,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Cell:
-    """Consecutive runs with the same wire type; ``wire`` is None if the field is absent."""
+    """Table cell for consecutive versions with the same wire type; ``wire`` is None if the field is absent."""
 
     versions: Versions
     columns: int
@@ -75,7 +75,7 @@ class Cell:
 
 
 PAGES = {ERROR_CODE: "errors.html", API_KEY: "apis.html"}
-"""Pages of enumerations with a page of their own."""
+"""Pages of the enumerations that are not on ``enumerations.html``."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ class FieldRow:
     """Wire types by version."""
     cells: tuple[Cell, ...]
     is_partial: bool
-    """Whether a version has the parent but not the field."""
+    """True if a version has the parent but not the field."""
     entities: tuple[str, ...]
-    """Entities that the field names."""
+    """Entity types of the field, such as ``topicName``."""
     lifetime: Lifetime = UNKNOWN
 
     @property
@@ -130,7 +130,7 @@ class FieldRow:
             yield Note(f"written as {name} in versions {versions}")
         if self.is_partial:
             is_dropped = self.descriptor.get("ignorable")
-            yield Note(f"a version without it {'drops' if is_dropped else 'refuses'} it")
+            yield Note(f"a version without this field {'drops' if is_dropped else 'rejects'} its value")
 
     def _encodings(self, key: str) -> Iterable[tuple[str, str]]:
         found: dict[str, str] = self.descriptor.get(key, {})
@@ -154,7 +154,7 @@ def _merged(cells: tuple[Cell, ...], fits: Callable[[Cell], bool]) -> Iterator[V
 
 
 def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
-    """Return runs of versions with equal layouts."""
+    """Return the ranges of consecutive versions with equal layouts."""
     found = []
     for _, group in groupby(plan.valid, key=lambda version: signature_of(plan, version)):
         versions = list(group)
@@ -165,7 +165,7 @@ def runs_of(plan: MessagePlan) -> tuple[Versions, ...]:
 def fields_of(
     plan: MessagePlan, runs: tuple[Versions, ...], named: Iterable[EntityField] = (), lifetimes: Lifetimes = NOTHING
 ) -> tuple[FieldRow, ...]:
-    """Return every field in the order of the definition, nested ones after their parent."""
+    """Return every field in the order of the definition; nested fields follow their parent."""
     descriptor = json.loads(plan.descriptor)
     wires = {version: dict(Wires(plan).of(plan.name, version)) for version in plan.valid}
     structs: dict[str, Any] = {**descriptor.get("structs", {}), plan.name: descriptor["fields"]}
@@ -206,18 +206,18 @@ def _short(member: dict[str, Any], wire: Wire) -> str:
     array = "[]" if member["type"] != kind else ""
     name = "struct" if kind[0].isupper() else kind
     if "encoding" in member or "elementEncoding" in member:
-        name = wire.type.rpartition("(")[2].rstrip(")").lower()  # the definition's type would hide the change
+        name = wire.type.rpartition("(")[2].rstrip(")").lower()  # the definition has one type for all versions
     tag = "" if wire.tag is None else f"#{wire.tag} "
     return f"{tag}{array}{name}{'?' if wire.is_nullable else ''}"
 
 
 _VARINTS = {"PACKED16": "PACKED16", "PACKED32": "VARINT", "PACKED64": "VARLONG"}
-"""Kafka's names of varint types."""
+"""Names of signed varint types; VARINT and VARLONG are Kafka's names."""
 _NAMES = {"bool": "BOOLEAN", "uint32": "UNSIGNED_INT32"}
 
 
 class Wires:
-    """Wire types of a struct's fields and nested fields, by path."""
+    """Finds the wire types of the fields and nested fields of a struct, by path."""
 
     def __init__(self, plan: MessagePlan) -> None:
         self._structs = {struct.name: struct for struct in plan.structs}
@@ -258,7 +258,7 @@ def fixed_word(kind: str) -> str:
 
 
 def word(payload: Payload, is_records: bool = False) -> str:
-    """Return Kafka's name of a wire type, such as ``COMPACT_NULLABLE_STRING``."""
+    """Return Kafka's name for a wire type, such as ``COMPACT_NULLABLE_STRING``."""
     if isinstance(payload, FixedRun):
         return fixed_word(payload.fields[0].type)
     if isinstance(payload, Packed):

@@ -1,4 +1,4 @@
-"""Writer of a site folder."""
+"""Writes the files of a site into a folder."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LIST = "assets/files.txt"
 def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
     """Write changed files, delete stale ones, and return the changes.
 
-    Raises PagesError, before writing, for a folder that is not a site.
+    Raises PagesError, before writing, for a folder with files but without an earlier site.
     """
     known = folder / LIST
     if not known.exists() and folder.is_dir() and any(folder.iterdir()):
-        raise PagesError(f"{folder} has files but no {LIST}: not a generated site, not changed")
+        raise PagesError(f"{folder}: not a generated site: it has files but no {LIST}; use an empty folder")
     before = set(known.read_text(encoding="utf-8").splitlines()) if known.exists() else set()
     wanted = {**files, LIST: "".join(f"{name}\n" for name in sorted(files))}
     changed = []

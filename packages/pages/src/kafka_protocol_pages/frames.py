@@ -10,12 +10,12 @@ from kafka_protocol_pages.package import Explanation, Package
 from kafka_protocol_pages.samples import Sample
 
 CORRELATION_ID, CLIENT_ID = 7, "a-client"
-"""Header values of made-up frames."""
+"""Header values of frames that are built for a sample."""
 
 
 @dataclass(frozen=True)
 class FramedSample:
-    """The bytes of a sample; ``frame`` is empty for messages without a header."""
+    """The bytes of a sample; ``frame`` is empty for a body without a header."""
 
     name: str
     version: int
@@ -26,7 +26,7 @@ class FramedSample:
     is_opened: bool
 
     def explained(self, package: Package) -> Explanation:
-        """Explain each byte. Raises PagesError if the package cannot read them."""
+        """Explain each byte of the frame or body. Raises PagesError if the package cannot decode it."""
         if not self.frame:
             return package.explain(self.body, self.name, self.version, records=self.is_opened)
         if self.is_request:
@@ -35,7 +35,7 @@ class FramedSample:
 
 
 def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> FramedSample:
-    """Return the captured frame of a sample, or one with a made-up header."""
+    """Add the frame of a sample: the captured one, or for requests and responses one with a made-up header."""
     frame = sample.frame
     if not frame and plan.kind in (REQUEST, RESPONSE) and package.has("protocol"):
         frame = _frame(package, plan, version, sample.data)

@@ -81,7 +81,7 @@ class EnumerationTable:
     name: str
     about: str
     note: str
-    """Source of the values, and whether others are possible."""
+    """Source of the values; also says if other values have no special meaning."""
     members: tuple[Member, ...]
     holders: tuple[Holder, ...]
 
@@ -129,7 +129,7 @@ def tags(messages: Sequence[MessagePage]) -> list[Holder]:
 
 
 def apis(definitions: Definitions) -> list[ApiRow]:
-    """Return the APIs by key, including removed ones."""
+    """Return the APIs in the order of their keys, including removed APIs."""
     there = {plan.name for plan in definitions.plans}
     return [_api(each, there) for each in tables.apis(definitions)]
 
@@ -173,7 +173,7 @@ def _family(folder: str, topics: dict[str, str], found: list[tables.RecordTypeEn
     rows = tuple(RecordRow(each.number, _message(each.key), _message(each.value)) for each in found)
     about = "Three varints precede each record: frame version, type and version."
     if any(each.key for each in found):
-        about = "The key starts with an int16, the type of the record; the value starts with an int16, its version."
+        about = "The key starts with the record type, the value with the version of the value; both are int16."
     return Family(topics.get(folder, folder or "Records"), folder or "records", about, rows)
 
 
@@ -182,10 +182,10 @@ def _message(name: str | None) -> Fact:
 
 
 def headers(definitions: Definitions, messages: Sequence[MessagePage]) -> dict[str, object]:
-    """Return the headers with the messages that use each version; empty without headers."""
+    """Return the header pages and the header versions of each API; empty without headers or APIs."""
     found = [page for page in messages if page.plan.kind == HEADER and page.name in (REQUEST_HEADER, RESPONSE_HEADER)]
     rows = [row for row in apis(definitions) if row.messages]
-    # Kafka's header rules apply to releases of Kafka only.
+    # The page states Kafka's header rules only for definitions of a Kafka release.
     is_kafkas = definitions.release is not None
     return {"headers": found, "apis": rows, "is_kafkas": is_kafkas} if found and rows else {}
 

@@ -1,4 +1,4 @@
-"""A sample on a page: hex dump, span tree, and commands that explain the bytes."""
+"""Sample bytes on a page: hex dump, field tree, and commands that explain the bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_protocol_pages.recipes import Recipe, recipes
 ROW = 16
 """Bytes in a row of the dump."""
 _HIDDEN = "··"
-"""Replacement for a secret byte."""
+"""Replaces each secret byte in the dump."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Line:
 class Inspector:
     title: str
     origin: str
-    """Size, source and header of the bytes."""
+    """Text about the bytes: size, source, and the header that precedes them."""
     rows: tuple[DumpRow, ...]
     lines: tuple[Line, ...]
     recipes: tuple[Recipe, ...]
@@ -55,7 +55,7 @@ class Inspector:
 
 
 def inspect(package: Package, sample: FramedSample) -> Inspector:
-    """Explain a sample. Raises PagesError if the package cannot read it."""
+    """Explain a sample. Raises PagesError if the package cannot decode it."""
     found = sample.explained(package)
     has_records = any(each.type.startswith("RECORD_BATCH") for each in found.root.all())
     is_redacted = any(row["hex"] is None for row in _rows(found))
@@ -70,7 +70,7 @@ def inspect(package: Package, sample: FramedSample) -> Inspector:
 
 def _before(found: Explanation) -> str:
     headers = [each.type for each in found.root.children if each.path == "header"]
-    return f"The length and {headers[0]} precede them, as on a connection." if headers else ""
+    return f"The length and {headers[0]} precede the message, as on a connection." if headers else ""
 
 
 def _rows(found: Explanation) -> Iterator[dict[str, object]]:
@@ -78,7 +78,7 @@ def _rows(found: Explanation) -> Iterator[dict[str, object]]:
 
 
 def dump(found: Explanation, start: int = 0, end: int | None = None) -> tuple[DumpRow, ...]:
-    """Return hex dump rows for bytes ``start`` to ``end``; neighbouring fields alternate in shade."""
+    """Return hex dump rows for bytes ``start`` to ``end``; neighboring fields alternate in shade."""
     size = len(found.data) if end is None else end
     marks: list[Byte] = []
     for number, row in enumerate(_rows(found)):
@@ -98,11 +98,11 @@ def _byte(byte: int, is_redacted: bool, css: str) -> Byte:
 
 
 def lines(found: Explanation, root: Span | None = None) -> Iterator[Line]:
-    """Return the tree below a span; parents before children."""
+    """Yield the field tree below a span, parents before children."""
     redacted = {id(leaf) for leaf, row in zip(found.root.leaves(), _rows(found), strict=True) if row["hex"] is None}
     tops = found.root.children if root is None else root.children
     if root is None and len(tops) == 1 and tops[0].children:
-        tops = tops[0].children  # the title already names it
+        tops = tops[0].children  # the title already names the message
     base = 0 if root is None else root.start
     for top in tops:
         yield from _lines(top, 0, base, redacted)
@@ -112,7 +112,7 @@ def _lines(span: Span, depth: int, base: int, redacted: set[int]) -> Iterator[Li
     inside = span.children
     leaf = span
     if inside and span.role in ("array", "section") and inside[0].role == "length":
-        leaf, inside = inside[0], inside[1:]  # the count represents the array
+        leaf, inside = inside[0], inside[1:]  # the row of the array shows the count
     if not span.children and span.role in ("struct", "section") and span.start == span.end:
         return
     yield _line(span, leaf, depth, base, id(leaf) in redacted)

@@ -1,4 +1,4 @@
-"""Lifetimes of messages, versions and fields in Kafka's releases."""
+"""Lifetimes of messages, versions, fields and error codes in Kafka's releases."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FOLDER = "releases"
 class Release:
     name: str
     is_first: bool = False
-    """True for the first known release; its contents may be older."""
+    """True for the oldest known release; what it contains may be older."""
     is_later: bool = False
-    """True if older releases lack the definition of an older version."""
+    """True if the version is older than this release, which is the first to define it."""
 
     @property
     def link(self) -> str:
@@ -38,12 +38,12 @@ class Release:
 
 @dataclass(frozen=True)
 class Lifetime:
-    """First release with a definition, and first release without it."""
+    """The release that added a message, version, field or error code, and the release that removed it."""
 
     since: Release | None = None
     until: Release | None = None
     gaps: tuple[Release, ...] = ()
-    """Releases in between that lack it."""
+    """Releases without it between ``since`` and ``until``."""
 
     @property
     def title(self) -> str:
@@ -58,18 +58,18 @@ UNKNOWN = Lifetime()
 
 @dataclass(frozen=True)
 class Lifetimes:
-    """All lifetimes; empty for a package without a history."""
+    """All lifetimes; unknown for definitions without a history."""
 
     found: Availability | None = None
     codes: Mapping[str, CodeLifetime] = field(default_factory=dict)
-    """Error codes by name."""
+    """Lifetimes of error codes by name."""
 
     @property
     def is_known(self) -> bool:
         return self.found is not None
 
     def code(self, number: int) -> Lifetime:
-        """Return the lifetime of an error code, under any name."""
+        """Return the lifetime of an error code, including its former names."""
         if self.found is None:
             return UNKNOWN
         first = (
@@ -119,7 +119,7 @@ NOTHING = Lifetimes()
 class Past:
     lifetimes: Lifetimes = NOTHING
     changes: tuple[Changes, ...] = ()
-    """Oldest first."""
+    """Changes of each release, oldest release first."""
 
 
 def past_of(definitions: Definitions) -> Past:

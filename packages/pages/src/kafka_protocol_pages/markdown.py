@@ -37,7 +37,7 @@ class Heading:
 class Link:
     line: int
     path: str
-    """Path as written; empty for the page itself."""
+    """Path as written; empty for a link within the page."""
     slug: str
     section: str
     """The second-level heading above the link, or empty."""
@@ -60,7 +60,7 @@ class Document:
     tokens: Sequence[Token]
 
     def html(self, place: Callable[[str, str], LinkTarget], message: Callable[[str], str | None]) -> Markup:
-        """Render the page; ``place`` resolves paths and slugs, ``message`` returns the address of a message."""
+        """Render HTML; ``place`` resolves a link (path, slug), ``message`` returns the address of a message page."""
         tokens = [*self.tokens]
         for before, token in zip([None, *tokens], tokens, strict=False):
             if token.children:
@@ -70,7 +70,7 @@ class Document:
 
 
 def document(text: str) -> Document:
-    """Parse a page; the first first-level heading is its title."""
+    """Parse Markdown; the first heading of level 1 is the title."""
     tokens = _PARSER.parse(text)
     _clear_empty_headers(tokens)
     headings = [*_headings(tokens)]
@@ -148,7 +148,7 @@ def _file(path: str, text: str) -> Iterator[Token]:
         yield Token("text", "", 0, content=")")
 
 
-# ---- render rules that replace those of the library
+# ---- render rules that replace the library's rules
 
 
 def _html(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

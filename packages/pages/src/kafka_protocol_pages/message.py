@@ -33,7 +33,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Fact:
-    """``link`` is a message name or an address."""
+    """A property in the list at the top of the page; ``link`` is an address or empty."""
 
     name: str
     text: str
@@ -69,7 +69,7 @@ class VersionSection:
 
 @dataclass(frozen=True)
 class VersionRelease:
-    """A release, and which versions it added, lacks or dropped; ``versions`` is empty for the whole range."""
+    """A release and the versions that it added, lacks or dropped; empty ``versions`` are those of a whole column."""
 
     versions: str
     release: Release
@@ -96,7 +96,7 @@ class MessagePage:
 
     @property
     def has_gaps(self) -> bool:
-        """True if a release lacks a version that older and newer ones have."""
+        """True if a release lacks a version that older and newer releases have."""
         return any(lifetime.gaps for lifetime in self.lifetimes.values())
 
     def since(self, versions: Versions) -> tuple[VersionRelease, ...]:
@@ -152,7 +152,7 @@ def page_of(plan: MessagePlan, definitions: Definitions, lifetimes: Lifetimes = 
 def parts_of(
     page: MessagePage, package: Package, samples: Sequence[tuple[str, Samples]], is_joined: bool
 ) -> Iterator[VersionSection]:
-    """Yield the layouts of a message; ``is_joined`` merges neighbouring versions with one layout."""
+    """Yield a section for each version, or if ``is_joined`` for each range of versions with equal layouts."""
     name = page.plan.name
     runs = page.runs if is_joined else [Versions(version, version) for version in page.plan.valid]
     for run in runs:
@@ -221,7 +221,7 @@ def _pair(plan: MessagePlan, definitions: Definitions) -> Iterator[Fact]:
 
 
 def headers_text(kind: str, valid: Versions, pairs: HeaderVersions) -> str:
-    """Format header versions: ``RequestHeader 1 for versions 0-8, 2 for versions 9-13``."""
+    """Format header versions, such as ``RequestHeader 1 for versions 0-8, 2 for versions 9-13``."""
     name = "RequestHeader" if kind == REQUEST else "ResponseHeader"
     runs = header_runs(valid, pairs)
     return f"{name} {', '.join(f'{header} for {title_of(run).lower()}' for run, header in runs)}"

@@ -1,4 +1,4 @@
-"""Interface to the generated package: explanations of bytes, and BNF."""
+"""Interface to the generated package, which explains bytes and formats layouts as BNF."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Explanation(Protocol):
     error: Exception | None
 
     def rows(self, *, show_secrets: bool = False) -> Iterator[dict[str, object]]:
-        """Yield the leaves, without secrets."""
+        """Yield the leaf fields; secrets are redacted unless ``show_secrets``."""
 
 
 class Package:
-    """A generated package by import name. Raises PagesError if it or its component ``explain`` is missing."""
+    """A generated package. Raises PagesError if the package or its component ``explain`` is not installed."""
 
     def __init__(self, name: str, program: str | None) -> None:
         self.name = name
@@ -60,14 +60,14 @@ class Package:
         return getattr(importlib.import_module(self.name), name)
 
     def check(self, plan: MessagePlan) -> None:
-        """Raise PagesError unless the package was generated from these definitions."""
+        """Raise PagesError unless the package has the same definition of the message."""
         found = getattr(importlib.import_module(self.name), plan.name, None)
         if found is None or found._descriptor != plan.descriptor:
-            what = f"has {'another' if found else 'no'} {plan.name}"
+            what = f"has {'a different definition of' if found else 'no'} {plan.name}"
             raise PagesError(f"the installed {self.name} {what}; install the package generated from these definitions")
 
     def explain(self, data: bytes, name: str, version: int, *, records: bool = False) -> Explanation:
-        """Explain a message. Raises PagesError if a byte cannot be read."""
+        """Explain a message without a header. Raises PagesError if it cannot be decoded."""
         return _whole(self._explain.explain(data, self.message(name), version, records=records))
 
     def explain_request(self, frame: bytes, *, records: bool = False) -> Explanation:
@@ -84,5 +84,5 @@ class Package:
 
 def _whole(found: Explanation) -> Explanation:
     if found.error is not None:
-        raise PagesError(f"a sample cannot be read: {found.error}")
+        raise PagesError(f"sample of {found.title} cannot be decoded: {found.error}")
     return found

@@ -1,4 +1,4 @@
-"""Prose pages, their contents, and links between pages."""
+"""Documentation pages, their table of contents, and links to the previous and next page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ProsePage:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section of the contents: addresses and titles of its pages."""
+    """A section of the table of contents: addresses and titles of its pages."""
 
     title: str
     pages: Sequence[tuple[str, str]]
@@ -31,7 +31,7 @@ class Prose:
     chapters: Sequence[Chapter]
     images: Mapping[str, bytes]
     contents: str
-    """Path of the contents page."""
+    """Path of the page with the table of contents."""
 
 
 NONE = Prose((), (), {}, "")
@@ -41,10 +41,10 @@ NONE = Prose((), (), {}, "")
 class View:
     page: ProsePage
     chapters: Sequence[tuple[Chapter, bool]]
-    """Chapters, each with whether it is unfolded."""
+    """Chapters, with True for the unfolded one."""
     before: tuple[str, str] | None
     after: tuple[str, str] | None
-    """Address and title of the previous and the next page, or None at the ends of the contents."""
+    """Address and title of the previous and the next page, or None."""
 
 
 def view(prose: Prose, page: ProsePage) -> View:

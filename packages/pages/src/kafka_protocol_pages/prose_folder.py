@@ -1,4 +1,4 @@
-"""Reader of README.md, the Markdown pages it links to, and their contents."""
+"""Reads README.md, all Markdown pages reachable from it, and their table of contents."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kafka_protocol_pages.package import PagesError
 from kafka_protocol_pages.prose import Chapter, Prose, ProsePage
 
 START, CONTENTS = "README.md", ("docs/README.md", "README.md")
-"""First page, and candidates for the contents page."""
+"""Start page, and candidates for the page with the table of contents."""
 
 
 def read_prose(folder: Path, messages: Collection[str]) -> Prose:
-    """Read README.md and linked pages; names of ``messages`` in code type become links.
+    """Read README.md and all pages reachable from it; names of ``messages`` in inline code become links.
 
-    Raises PagesError with file and line for a broken link.
+    Raises PagesError for a missing README.md, and for a link that is broken or leaves the folder.
     """
     if not (folder / START).is_file():
         raise PagesError(f"{folder / START}: file not found; it is the start page")
@@ -49,9 +49,11 @@ class _Folder:
     def targets(self, page: str) -> Iterator[str]:
         for link in self.documents[page].links:
             path = self._target(page, link.path)
-            there = self.root / path
-            if path.startswith("../") or not there.exists():
-                raise PagesError(f"{self.root / page}:{link.line}: broken link to {link.path}")
+            there, place = self.root / path, f"{self.root / page}:{link.line}"
+            if path.partition("/")[0] == "..":
+                raise PagesError(f"{place}: link to {link.path} leaves the folder {self.root}; use a URL")
+            if not there.exists():
+                raise PagesError(f"{place}: broken link to {link.path}")
             if path.endswith(".md"):
                 yield path
             elif link.is_image:

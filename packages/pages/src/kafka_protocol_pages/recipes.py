@@ -1,4 +1,4 @@
-"""Commands and Python code that explain the bytes of a page."""
+"""Shell commands and Python code that explain the bytes of a sample."""
 
 from __future__ import annotations
 

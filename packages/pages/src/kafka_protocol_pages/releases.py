@@ -1,4 +1,4 @@
-"""Release pages: changes of the protocol since the previous release."""
+"""Release pages: changes to the protocol since the previous release."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class Late:
 
 @dataclass(frozen=True)
 class Departure:
-    """Dropped versions and fields."""
+    """Versions of a message that a release dropped, and the fields dropped with them."""
 
     page: MessagePage
     dropped: tuple[int, ...]
     is_last: bool
-    """True if the message has no versions any more."""
+    """True if the message has no versions left."""
     fields: tuple[FieldRow, ...]
 
     @property
@@ -69,7 +69,7 @@ class Departure:
 
 @dataclass(frozen=True)
 class Broken:
-    """Old versions whose bytes have another meaning in newer releases."""
+    """Released versions of a message whose layout this release changed."""
 
     page: MessagePage
     versions: str
@@ -86,7 +86,7 @@ class ReleasePage:
     is_empty: bool
     arrivals: tuple[Arrival, ...]
     defined: tuple[Arrival, ...]
-    """Older versions with their first definition in this release."""
+    """Versions older than this release, which is the first to define them."""
     version_changes: tuple[VersionChange, ...]
     late: tuple[Late, ...]
     departures: tuple[Departure, ...]
@@ -146,7 +146,7 @@ def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePag
 def _version_changes(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[VersionChange]:
     for name, versions in sorted(changes.brought.items()):
         if name not in changes.new:
-            # Later additions to the version are listed by the later release.
+            # Fields that a later release added to the version are listed on the page of the later release.
             later = {place(path) for path in changes.later.get(name, ())}
             back = changes.back.get(name, ())
             for version in versions:
@@ -159,7 +159,7 @@ def _version_changes(changes: Changes, pages: Mapping[str, MessagePage]) -> Iter
 def version_change(page: MessagePage, version: int, later: Collection[str] = ()) -> VersionChange:
     """Compare a version of a message with the previous one.
 
-    ``later`` are fields that a later release added to the version.
+    ``later`` has the places of fields that a later release added to the version; they are left out.
     """
     before = version - 1
     becomes_flexible = version == page.plan.flexible.lowest

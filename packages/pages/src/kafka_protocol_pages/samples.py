@@ -12,17 +12,17 @@ from typing import Any
 from kafka_protocol_pages.package import PagesError
 
 MOST = 640
-"""Preferred maximum size in bytes."""
+"""Preferred maximum size of a sample in bytes."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The body of a message; ``origin`` describes its source."""
+    """The body of a message; ``origin`` is a clause such as ``that a client sent to a broker.``"""
 
     data: bytes
     origin: str
     is_opened: bool = False
-    """True if record batches are decoded."""
+    """True if the page shows record batches decoded."""
     frame: bytes = b""
     """Length, header and body as sent; empty for a body alone."""
 
@@ -33,12 +33,12 @@ Samples = Mapping[tuple[str, int], Sample]
 
 @dataclass
 class Best:
-    """The best sample of each version: short enough, most fields set, then shortest."""
+    """The best sample of each version: at most ``MOST`` bytes if possible, then most fields set, then shortest."""
 
     found: dict[tuple[str, int], tuple[tuple[bool, int, int], Sample]] = field(default_factory=dict)
 
     def add(self, key: tuple[str, int], sample: Sample, value: object) -> None:
-        """Add a candidate; ``value`` is the message in Kafka's JSON form."""
+        """Add a candidate for a message version; ``value`` is the sample in Kafka's JSON form."""
         rank = len(sample.data) > MOST, -len(_paths(value)), len(sample.data)
         if key not in self.found or rank < self.found[key][0]:
             self.found[key] = rank, sample
@@ -48,7 +48,7 @@ class Best:
 
 
 def read_samples(folder: Path) -> Samples:
-    """Return the best sample of each message version in the vectors of a folder. Raises PagesError."""
+    """Return the best sample of each message version in a folder of test vectors. Raises PagesError."""
     best = Best()
     for path in sorted(folder.glob("**/*.jsonl.gz")):
         if path.parent.name == "negative":

@@ -1,4 +1,4 @@
-"""The search index, as a script that defines a constant."""
+"""The search index, written as a script that defines a constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of all pages, and their rendering."""
+"""Lists and renders all pages of a site."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka_protocol_pages.releases import ReleasePage, releases
 from kafka_protocol_pages.samples import Samples
 
 MOST = 200_000
-"""Maximum size of a page in bytes; a larger message gets a page for each version."""
+"""Maximum size of a page in bytes; if a message needs more, each version gets its own page."""
 NAVIGATION = (
     ("messages.html", "Messages", "all messages with key, versions and purpose"),
     ("apis.html", "APIs", "versions, headers and listeners of each API"),
@@ -35,9 +35,9 @@ NAVIGATION = (
 )
 """Path, title and description; missing pages are skipped."""
 PROOF = "docs/history.html"
-"""The prose page with the incompatible changes."""
+"""The documentation page with example bytes of incompatible changes."""
 PASTE = ("protocol.js", "wire.js", "codec.js", "secrets.js", "explain.js", "paste.js")
-"""Scripts of the page that decodes pasted bytes; the first one holds the protocol."""
+"""Scripts of the page that decodes pasted bytes; the first one contains the protocol."""
 Files = dict[str, str | bytes]
 Progress = Callable[[int, int], None]
 
@@ -58,7 +58,7 @@ ENTRY_POINTS = (
         "docs/README.html", "Guide", "all documentation: Spark, captures, the command, your own definitions"
     ),
 )
-"""Missing pages are skipped."""
+"""Links at the top of the start page; missing pages are skipped."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,14 @@ class Site:
     definitions: Definitions
     package: Package
     samples: Sequence[tuple[str, Samples]]
-    """Sets of samples with their headings."""
+    """Each set of samples, after its heading."""
     title: str
     release: str
     prose: Prose = NONE
 
 
 def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files:
-    """Return every file by path. ``progress`` receives the numbers of finished and of all messages."""
+    """Return every file by path; ``progress`` receives the number of finished messages and of all messages."""
     plans = sorted(site.definitions.plans, key=lambda plan: plan.name)
     for plan in plans:
         site.package.check(plan)
@@ -106,7 +106,7 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
         files[page.path] = render(site, page, navigation)
     for page in prose_pages(site.prose):
         if page.path in files or page.path.startswith(("messages/", "releases/", "assets/")):
-            raise PagesError(f"{page.path}: a prose page has the path of a generated page; rename it")
+            raise PagesError(f"{page.path}: path reserved for generated pages; rename or move the Markdown file")
         files[page.path] = render(site, page, navigation)
     for number, message in enumerate(messages, 1):
         for page in message_pages(site, message, navigation):
@@ -122,7 +122,7 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     protocol = document.text(document.document(site.definitions))
     files["protocol.json"] = protocol
     files["protocol.schema.json"] = SCHEMA_FILE.read_text(encoding="utf-8")
-    # A script, because a page opened from a file cannot fetch data.
+    # This is a script, because a page opened from a file cannot fetch data.
     files["assets/protocol.js"] = f"globalThis.KAFKA_PROTOCOL = {protocol.rstrip()};\n"
     for path in sorted(ASSETS.iterdir()):
         files[f"assets/{path.name}"] = path.read_text(encoding="utf-8")
@@ -183,7 +183,7 @@ def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence
 
 
 def message_pages(site: Site, message: MessagePage, navigation: Sequence[NavigationLink]) -> Iterator[Page]:
-    """Yield the page of a message; a large one gets an overview and a page for each version."""
+    """Yield the page of a message; if it is too large, yield an overview and a page for each version."""
     path = f"messages/{message.name}.html"
     parts = list(parts_of(message, site.package, site.samples, is_joined=True))
     links = {version: f"#v{version}" for part in parts for version in part.versions}

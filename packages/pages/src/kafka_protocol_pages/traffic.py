@@ -1,4 +1,4 @@
-"""Samples from captured conversations."""
+"""Samples from recorded connections."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.samples import Best, Sample, Samples
 
 REQUESTS, RESPONSES = ".request.bin", ".response.bin"
-"""Suffixes of the two directions of a connection."""
+"""File name suffixes of the two directions of a connection."""
 _ORIGIN = {True: "that a client sent to a broker.", False: "that a broker sent to a client."}
 
 
 def read_traffic(folder: Path, package: Package) -> Samples:
-    """Return the best sample of each message version in the conversations of a folder.
+    """Return the best sample of each message version in a folder of recorded connections.
 
-    Raises PagesError for an unreadable message.
+    Empty if the package lacks ``protocol`` or ``json``. Raises PagesError if a message cannot be decoded.
     """
     best = Best()
     if not package.has("protocol") or not package.has("json"):
@@ -54,4 +54,4 @@ def _read(path: Path, number: int, reader: Any, *arguments: Any) -> Any:
         return reader(*arguments)
     except ValueError as error:
         place = f"{path}: message {number}" if number else str(path)
-        raise PagesError(f"{place}: cannot be read: {error}") from error
+        raise PagesError(f"{place}: cannot be decoded: {error}") from error

@@ -30,7 +30,7 @@ ERRORS = (ArtifactError, HistoryError, ImportSpecsError, OracleError, SpecError,
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one task. Return 0, or 1 after an error."""
-    parser = argparse.ArgumentParser(prog=PROG, description="Tools for maintainers; run them at the top of a clone.")
+    parser = argparse.ArgumentParser(prog=PROG, description="Tasks for maintainers; run them in the top folder.")
     tasks = parser.add_subparsers(required=True, metavar="TASK")
     for name, task in TASKS.items():
         task.add_arguments(tasks.add_parser(name, help=task.ABOUT, description=task.ABOUT))

@@ -17,8 +17,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * A little of everything that an older broker writes, and what its own consumer says of it: Older BOOTSTRAP FORMAT...
- * A FORMAT is a value of message.format.version, which brokers of 2.8 still take.
+ * Makes an older broker write some of each kind of record, and prints what its own consumer reads: Older BOOTSTRAP FORMAT...
+ * FORMAT is a value of message.format.version, which brokers of 2.8 still support.
  */
 public final class Older {
     private static final int SECONDS = 60, RECORDS = 8;

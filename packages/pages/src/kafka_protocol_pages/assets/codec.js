@@ -59,7 +59,7 @@
 
   // ---- layouts --------------------------------------------------------------------------------------------------
 
-  /** The document, with layouts that are linked on first use. */
+  /** The parsed protocol.json; the layout of a version is linked on first use. */
   class Protocol {
     constructor(document) {
       if (document.format !== 1) throw new Error(`unsupported format ${document.format} of protocol.json; expected 1`);
@@ -81,7 +81,7 @@
       if (!this.schemas.has(key)) {
         const message = this.message(name);
         if (!message.versions.includes(version)) {
-          throw new Error(`${name} has the versions ${message.versions.join(", ") || "none"}, not ${version}`);
+          throw new Error(`${name} has no version ${version}; its versions are ${message.versions.join(", ") || "none"}`);
         }
         const structs = new Map(message.structs.map((struct) => [struct.name, struct]));
         this.schemas.set(key, linked(structs, name, version));
@@ -96,14 +96,14 @@
       return { span, end: walk.end, value: walk.fault ? null : walk.value, fault: walk.fault };
     }
 
-    /** Decodes a message; throws a Fault, also for trailing bytes. */
+    /** Decodes a message; throws a Fault for invalid or trailing bytes. */
     decode(name, version, data) {
       const { value, fault } = this.walk(name, version, data);
       if (fault) throw fault;
       return value;
     }
 
-    /** Encodes a value; throws EncodeError. */
+    /** Encodes a value; throws EncodeError for an invalid one. */
     encode(name, version, value) {
       const out = [];
       writeStruct(out, this.schema(name, version), value, "");
@@ -180,7 +180,7 @@
       return top;
     }
 
-    /** Adds the invalid bytes and the rest after them to the innermost open span. */
+    /** Adds the invalid bytes, and the bytes after them, to the innermost open span. */
     stop(fault) {
       const [path, name, kind] = this.reading;
       const inner = this.open[this.open.length - 1];
@@ -305,7 +305,7 @@
       return { tag, at, end };
     }
 
-    /** Reads a known field. If the value does not fill its size, its spans are removed. */
+    /** Reads a known tagged field. If the value does not fill the field's size, its spans are removed. */
     known(span, path, field, at, end) {
       const before = span.children.length;
       const value = this.any(span, field.kind, path, field.name);
@@ -364,7 +364,7 @@
     return Math.min(end + 1, data.length);
   }
 
-  /** Returns whether a value is the default of a tagged field, which is omitted; for a struct, of all its fields. */
+  /** Returns whether a tagged value is the default and thus omitted; a struct is if all its fields have defaults. */
   function isDefault(value, fact, schema) {
     if (value === null || fact.default === null) return value === fact.default;
     if (Array.isArray(fact.default)) return value.length === 0;

@@ -26,7 +26,7 @@
 
   const isTime = (fact, name) => fact.type === "int64" && (name.includes("timestamp") || name.endsWith("_time"));
 
-  /** Adds notes from the definition: names of numbers, times, defaults. */
+  /** Adds notes from the definition: names of numeric values, times, defaults. */
   class Notes {
     constructor(document) {
       const members = (one) => new Map(one.members.map((member) => [member.value, member.name]));
@@ -93,9 +93,9 @@
     }
   }
 
-  // ---- messages in fields of bytes --------------------------------------------------------------------------------
+  // ---- messages in bytes fields --------------------------------------------------------------------------------
 
-  /** Expands fields of bytes that contain a message with its version, or a whole request. */
+  /** Expands bytes fields that contain a version and a message, or a whole request. */
   function openContents(top, message, data, explainer) {
     const contents = new Map((message.contents || []).map((each) => [each.field, each]));
     if (!contents.size) return;
@@ -133,7 +133,7 @@
     putInside(span, spans);
   }
 
-  /** Expands a request with its header, unless it is invalid. */
+  /** Expands a request with its header; an invalid request stays as bytes. */
   function openRequest(span, content, explainer) {
     const { root, error } = explainer.request(content);
     if (error) {
@@ -144,7 +144,7 @@
     putInside(span, root.children);
   }
 
-  /** Replaces a leaf by its length and its content. */
+  /** Adds children to a leaf: its length, and the spans of its content. */
   function putInside(span, inner) {
     span.role = "opened";
     if (span.content > span.start) {
@@ -172,7 +172,7 @@
       return walk.result(`${name} v${version}`);
     }
 
-    /** Explains a request with its header; with isFramed the length comes first. */
+    /** Explains a request with its header; if isFramed, the length precedes the header. */
     request(data, isFramed = false) {
       const walk = new Reading(this, data);
       if (isFramed && !walk.frame()) return walk.result("request");
@@ -185,7 +185,7 @@
       return { ...walk.result(title), api, version };
     }
 
-    /** Explains the response to a request with this API key and version. Throws Error for an unknown one. */
+    /** Explains the response to a request with this API key and version. Throws Error if the API or version is unknown. */
     response(data, key, version, isFramed = false) {
       const api = this.apis.get(key);
       if (!api || !api.response) throw new Error(`unknown response of API ${key}`);
@@ -204,7 +204,7 @@
     }
   }
 
-  /** Spans of the bytes, in order. */
+  /** Reads the bytes in order and collects their spans. */
   class Reading {
     constructor(explainer, data) {
       Object.assign(this, { explainer, data, pos: 0, error: null, cut: null, value: null, isHarmless: false });
@@ -237,7 +237,7 @@
       }
     }
 
-    /** Reads the length prefix; truncated messages are still explained. */
+    /** Reads the length prefix; returns whether the bytes after it can be explained, also if truncated. */
     frame() {
       const values = this.prefix([["frame_length", wire.INT32]], "");
       if (!values) return false;
@@ -301,7 +301,7 @@
       if (!this.isHarmless) redactHeader(this.root.children[this.root.children.length - 1], this.error !== null);
     }
 
-    /** Adds an undecodable request: the common part of all headers, unless the bytes may be a SASL token. */
+    /** Ends with an undecodable request. Explains the header fields of all APIs, unless the bytes may be a SASL token. */
     unknown(reason) {
       const isToken = mayBeToken(this.data.subarray(this.pos));
       if (!isToken) this.commonFields();
@@ -320,7 +320,7 @@
       this.root.children.push(span);
     }
 
-    /** Returns the version of a response: that of the request, or 0 if ApiVersions fell back (KIP-511). */
+    /** Returns the response's version: the request's version, or 0 if ApiVersions fell back (KIP-511). */
     bodyVersion(api, version) {
       const { data, pos } = this;
       if (api.name !== "ApiVersions" || data.length - pos < 2) return version;
@@ -337,7 +337,7 @@
       this.pos = this.data.length;
     }
 
-    /** Ends with an error. The rest may contain secrets, unless the message type has none. */
+    /** Ends with an error. The rest is redacted, unless the message type has no secrets. */
     stop(reason, path, offset, role) {
       this.error = { title: "", reason, path, offset };
       const rest = new codec.Span(this.pos, this.data.length, "", "", "", role, null, reason);
@@ -358,7 +358,7 @@
     return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
   }
 
-  /** Returns the leaves of an explanation, which cover all bytes. Secrets keep only position and length. */
+  /** Returns the leaves of an explanation, which cover all bytes. Of secrets only position and length are kept. */
   function rows({ root, data }, showSecrets = false) {
     return root.leaves().map((leaf) => {
       const isRedacted = leaf.isSecret && !showSecrets;

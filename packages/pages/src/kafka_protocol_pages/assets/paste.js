@@ -4,7 +4,7 @@
  * secrets.js and explain.js. It expects a form #paste with the fields bytes (textarea), kind (find, request, response,
  * message), message, version, framed and secrets (check boxes), and the elements #paste-problem, #paste-guesses and
  * #paste-result.
- * In Node the first half is a module, whose functions bytesOf and guesses are tested.
+ * In Node the part before the form is a module; tests call its functions bytesOf and guesses.
  */
 "use strict";
 (function (root, make) {
@@ -29,7 +29,7 @@
   /** A line of hexdump -C or Wireshark: up to two spaces between bytes; the characters follow three spaces or a bar. */
   const DUMP =
     /^\s*[0-9a-f]{4,16}\s+((?:[0-9a-f]{2}){1,16}(?: {1,2}(?:[0-9a-f]{2}){1,16})*)(?:\s*$|\s{3,}.*$|\s*\|.*$)/i;
-  /** Returns the match of a dump line, with the bytes as group 1, or null. */
+  /** Matches a dump line; returns the match, with the bytes as group 1, or null. */
   const inDump = (line) => XXD.exec(line) || DUMP.exec(line);
 
   /** Parses text as hex or base64: {bytes, form} or {problem}. Hex takes precedence. */
@@ -137,7 +137,7 @@
     return !message.structs.some((struct) => struct.layouts.some(isOwn));
   }
 
-  /** Returns the versions of each layout; equal layouts decode equally. */
+  /** Groups the versions of a message by layout. */
   function runs(message) {
     const seen = new Map();
     for (const version of message.versions) {
@@ -157,7 +157,7 @@
     found.push({ ...guess, explanation, score: bonus + weight(explanation) });
   }
 
-  /** Rates a decoded message: printable strings, known numbers and arrays count for it, unusual values against it. */
+  /** Rates a decoded message: printable strings, known error codes and arrays raise the score, unusual values lower it. */
   function weight({ root, data }) {
     let score = 0;
     for (const { path, value, name, role, type, note, start } of root.leaves()) {
@@ -207,7 +207,7 @@
     return table;
   }
 
-  /** Creates the tree: a row per span; an array's count is on its own row. */
+  /** Creates the tree: a row per span; the row of an array also shows its count. */
   function tree({ root }, showsSecrets) {
     const table = element("table");
     table.setAttribute("aria-label", "Fields");

@@ -22,7 +22,7 @@
     for (const each of span.all()) each.isSecret = true;
   }
 
-  /** Returns whether a message may contain secrets: its own, or in records of the KRaft log. */
+  /** Returns whether a message type can contain secrets: in its own fields, or in records of the KRaft log. */
   const mayHaveSecrets = (message) => hasSecrets(message) || Boolean(message.fetchedRecords);
 
   /** Returns whether bytes without a known request header may be a SASL token (SaslHandshake v0). */
@@ -49,18 +49,18 @@
     }
   }
 
-  /** Returns whether a message contains or may contain secrets. */
+  /** Returns whether these bytes can contain secrets: the type has secret fields, or they mention the KRaft log. */
   function isAtRisk(message, data, metadataTopic) {
     return hasSecrets(message) || Boolean(message.fetchedRecords && metadataTopic && mayHold(data, metadataTopic));
   }
 
-  /** Returns the note of a leaf; for redacted invalid bytes also the reason. */
+  /** Returns the note of a leaf; redacted invalid bytes also get the reason. */
   function noteOf(leaf, isRedacted, why = REDACTED_REST) {
     if (!isRedacted || !["fault", "rest"].includes(leaf.role)) return leaf.note;
     return leaf.note ? `${leaf.note}; ${why}` : why;
   }
 
-  /** Marks secret values; in a message with secrets also unknown fields and invalid bytes. */
+  /** Redacts secret values; in a message type with secrets also unknown fields and invalid bytes. */
   function markSecrets(top, message, openSettings) {
     if (!hasSecrets(message)) return;
     const spans = top.all();
@@ -79,7 +79,7 @@
     }
   }
 
-  /** Redacts records of the KRaft log, and invalid bytes that may be such unless they follow another topic. */
+  /** Redacts records of the KRaft log; also invalid bytes, unless another topic is known and the log not mentioned. */
   function redactMetadata(top, message, data, metadataTopic) {
     const fetched = message.fetchedRecords;
     if (!fetched || !metadataTopic) return;
@@ -109,7 +109,7 @@
     return whole.includes(text(new TextEncoder().encode(name))) || whole.includes(text(idBytes));
   }
 
-  /** Returns whether the value at a path belongs to a secret setting, or to one with an unreadable name. */
+  /** Returns whether the value at a path belongs to a setting that is secret or whose name is unreadable. */
   function isSecretValue(path, setting, values, openSettings) {
     const above = path.split(".").slice(0, -1);
     const name = values.get([...above, setting.name.split(".").pop()].join("."));
@@ -121,7 +121,7 @@
     return typeof name !== "string" || isSecretSetting(name, kind, openSettings);
   }
 
-  /** Returns whether a setting is a password or unknown; prefixes of listeners and SASL mechanisms are skipped. */
+  /** Returns whether a setting is a password or unknown; listener and SASL mechanism prefixes are ignored. */
   function isSecretSetting(name, resourceType, openSettings) {
     if (resourceType === BROKER_LOGGER) return false;
     let rest = name.toLowerCase();

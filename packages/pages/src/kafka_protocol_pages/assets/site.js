@@ -25,7 +25,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
 function themes(button) {
   const isDark = () => page.dataset.theme ? page.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; button.setAttribute("aria-label", `Switch to ${button.textContent.toLowerCase()} colours`); };
+  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; button.setAttribute("aria-label", `Switch to ${button.textContent.toLowerCase()} colors`); };
   button.hidden = false;
   name();
   button.addEventListener("click", () => {

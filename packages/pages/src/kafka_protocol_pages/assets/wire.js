@@ -39,7 +39,7 @@
 
   const view = (data) => new DataView(data.buffer, data.byteOffset, data.byteLength);
 
-  /** A fixed-width number, read and written with the named DataView method. */
+  /** A fixed-width number; DataView methods with the given name read and write it. */
   function fixed(name, width, method, lowest, highest) {
     return {
       name,
@@ -104,7 +104,7 @@
     },
   };
 
-  /** A varint: zigzag-encoded if signed, or the two's complement with isComplement. */
+  /** A varint: zigzag-encoded if signed, or two's complement if isComplement. */
   function varint(name, bits, isSigned, isComplement = false) {
     const longest = Math.ceil(bits / 7);
     const plain = (number) => (bits === 64 ? number : Number(number));

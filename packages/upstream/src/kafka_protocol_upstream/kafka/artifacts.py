@@ -26,7 +26,7 @@ ARTIFACTS = {
 """Artifacts that may contain definitions, with their folders below ``specs/kafka``."""
 
 CORE = "kafka_2.13"
-"""The broker; up to 3.9 it defined the records of its coordinators."""
+"""The broker's artifact; up to Kafka 3.9 it contains the definitions of the coordinators' records."""
 
 FOLDERS = {**ARTIFACTS, CORE: "core"}
 
@@ -38,12 +38,12 @@ TIMEOUT_SECONDS = 900
 
 
 class ArtifactError(Exception):
-    """Raised for a release or artifact that cannot be downloaded."""
+    """Raised if the jars of a release cannot be downloaded, or are not in the folder given."""
 
 
 @dataclass(frozen=True)
 class Jars:
-    """Resolved jars of a release and their dependencies."""
+    """The jars of a release and their dependencies; ``versions`` is by artifact."""
 
     release: str
     versions: dict[str, str]
@@ -58,8 +58,8 @@ def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Map
     """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``. Raises
     ArtifactError.
 
-    ``more`` are additional artifacts; ``modules`` replaces the list of artifacts, with their versions. Artifacts
-    missing in the release come from the newest release before it, except the clients.
+    ``more`` are additional artifacts; ``modules`` are artifacts with versions, and replace the default list. An artifact
+    missing in the release, except the clients, comes from an earlier release of the same major version.
     """
     check_release(release)
     need_maven()
@@ -97,13 +97,13 @@ def run_maven(command: Sequence[str], what: str) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        raise ArtifactError(f"Maven did not resolve {what} within {TIMEOUT_SECONDS} seconds") from None
+        raise ArtifactError(f"Maven did not resolve {what} within {TIMEOUT_SECONDS} seconds; try again") from None
     if done.returncode != 0:
         raise ArtifactError(f"Maven could not resolve {what}:\n{(done.stdout + done.stderr).strip()}")
 
 
 def version_of(artifact: str, jars: Sequence[Path]) -> str | None:
-    """Return the version of an artifact among jars, or None unless there is exactly one."""
+    """Return the version of an artifact's jar among ``jars``; None if there is no such jar, or more than one."""
     pattern = re.compile(rf"{re.escape(artifact)}-([0-9][0-9.]*)\.jar")
     found = [match[1] for jar in jars if (match := pattern.fullmatch(jar.name))]
     return found[0] if len(found) == 1 else None
@@ -112,7 +112,7 @@ def version_of(artifact: str, jars: Sequence[Path]) -> str | None:
 def _version(artifact: str, jars: Sequence[Path]) -> str:
     found = version_of(artifact, jars)
     if found is None:
-        raise ArtifactError(f"expected one jar of {artifact}, found none or several")
+        raise ArtifactError(f"expected one jar of {artifact}, found none or several; use an empty folder for downloads")
     return found
 
 

@@ -12,33 +12,33 @@ from struct import unpack_from
 ERRORS = "org/apache/kafka/common/protocol/Errors.class"
 _ENUM = 0x4000
 _WIDTHS = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
-"""Size of constant pool entries after the tag (JVM specification, 4.4)."""
+"""Size of a constant pool entry after its tag, by tag (JVM specification, 4.4)."""
 _TEXT, _STRING, _WIDE = 1, 8, (5, 6)
 _NUMBER = rb"([\x02-\x08]|\x10.|\x11..)"
 """An instruction that pushes a small number: iconst, bipush or sipush (JVM specification, 6.5)."""
 _MADE = rb"\xbb%s\x59(?:\x12(.)|\x13(..))" + _NUMBER + _NUMBER
-"""Instructions that create a constant: new, dup, name (ldc), ordinal, first number."""
+"""Instructions that create a constant: new, dup, name (ldc), ordinal, first numeric argument."""
 
 
 @dataclass(frozen=True)
 class _Pool:
     texts: Mapping[int, str]
     strings: Mapping[int, int]
-    """Index of the text of each String."""
+    """Index of the text of each String constant."""
     end: int
 
 
 def error_codes(clients: Path) -> dict[str, int]:
-    """Return Kafka's error codes by name from the jar of the clients, in enum order.
+    """Return the error codes in a jar of kafka-clients by name, in the order of the enum; empty without the enum.
 
-    Raises BadZipFile, and ValueError for an unexpected class file.
+    Raises BadZipFile for an invalid jar, and ValueError for an unexpected class file.
     """
     with zipfile.ZipFile(clients) as archive:
         return enum_numbers(archive.read(ERRORS)) if ERRORS in archive.namelist() else {}
 
 
 def enum_numbers(data: bytes) -> dict[str, int]:
-    """Return the first number of each enum constant. Raises ValueError if one is missing."""
+    """Return the first numeric argument of each enum constant. Raises ValueError for a constant without one."""
     pool = _pool(data)
     made = re.compile(_MADE % re.escape(data[pool.end + 2 : pool.end + 4]), re.DOTALL)
     found = {}
@@ -48,7 +48,7 @@ def enum_numbers(data: bytes) -> dict[str, int]:
     names = enum_constants(data)
     missing = [name for place, name in enumerate(names) if (name, place) not in found]
     if missing:
-        raise ValueError(f"no number found for {', '.join(missing)}")
+        raise ValueError(f"enum constants without a numeric argument: {', '.join(missing)}")
     return {name: found[name, place] for place, name in enumerate(names)}
 
 

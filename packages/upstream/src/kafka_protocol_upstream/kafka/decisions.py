@@ -1,4 +1,4 @@
-"""Open decisions about a new release: missing descriptions and annotations."""
+"""Open decisions about a new release, such as missing descriptions and annotations."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from kafka_message_generator.spec import source
 from kafka_message_generator.spec.annotations import ENTITIES, ENTITY_TYPES
 
 SECRET_WORDS = ("password", "secret", "credential", "hmac", "tokenid", "salt", "authbytes", "private")
-"""Substrings of the names of secret fields, in lower case."""
+"""Substrings, in lower case, of names of fields that may be secret."""
 _FACTS = ("entities.json", "enumerations.json", "secrets.json")
 _NUMBERS = "int8"
 _TEXTS = ("string", "bytes")
 _NAMED = ("string", "[]string", "int32", "[]int32", "int64", "[]int64", "uuid", "[]uuid")
-"""Types of fields that can name an entity."""
+"""Types of fields that can identify an entity."""
 Json = dict[str, object]
 
 
@@ -29,7 +29,7 @@ class Decision:
     file: str
     message: str
     path: str
-    """Field path, such as ``Topics.Name``; empty for the message."""
+    """Field path, such as ``Topics.Name``; empty if the decision is not about a field."""
     what: str
 
     def __str__(self) -> str:
@@ -56,8 +56,8 @@ class _Field:
 def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
     """Return the open decisions about the definitions of a release in ``specs``.
 
-    These are missing descriptions, and missing annotations of fields added by the release. Raises HistoryError and
-    SpecError.
+    These are missing descriptions, missing annotations of new fields, new responses, new entity types, and an outdated
+    package version. Raises HistoryError and SpecError.
     """
     before = _before(history, release)
     named = _named_by_definitions(specs)
@@ -97,7 +97,7 @@ def _plain(path: Path) -> Json:
 def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision]:
     version = next((line for line in _lines(specs / "package.toml") if line.startswith("version")), "")
     if version and f'"{release}.' not in version:
-        yield Decision("package.toml", "", "", f'the version must start with the release: "{release}.1"')
+        yield Decision("package.toml", "", "", f'the version must start with the Kafka release, such as "{release}.1"')
     errors = specs / "errors.json"
     if errors.exists():
         described = {each["name"] for each in json.loads(errors.read_text(encoding="utf-8")) if each.get("about")}
@@ -107,7 +107,7 @@ def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision
                     "errors.json",
                     name,
                     "",
-                    "an error code without a description; add it with nox -s upstream -- enumerations",
+                    "an error code without a description (about); nox -s upstream -- enumerations adds new codes",
                 )
 
 
@@ -141,19 +141,19 @@ def _undescribed(file: str, definition: Json) -> Iterator[Decision]:
 
 def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[Decision]:
     if field.type == _NUMBERS:
-        what = "a one-byte field: name its enumeration, or add it to PLAIN in tests/generated/test_enums.py"
+        what = "an int8 field: add it to an enumeration, or to PLAIN in tests/generated/test_enums.py"
         yield Decision("enumerations.json", message, field.path, what)
     if field.type in _NAMED and "entityType" not in field.facts and field.name in named:
-        what = "other fields of this name have an entity type: add one if this field identifies an entity"
+        what = "other fields with this name have an entity type: add one if this field identifies an entity"
         yield Decision("entities.json", message, field.path, what)
     if could_be_secret(field.name, field.type, field.siblings):
         yield Decision(
-            "secrets.json", message, field.path, "may be secret: add it as secret, or as open with the reason"
+            "secrets.json", message, field.path, "may be secret: list it under secrets, or under open with the reason"
         )
 
 
 def could_be_secret(name: str, kind: str, siblings: frozenset[str]) -> bool:
-    """Return whether a field may be secret; ``siblings`` are the lower-case fields of its struct."""
+    """Return whether a field may be secret; ``siblings`` are the lower-case names of the fields in its struct."""
     is_setting = name.lower() == "value" and kind == "string" and bool({"name", "key"} & siblings)
     has_secret_word = kind in _TEXTS and any(word in name.lower().replace("_", "") for word in SECRET_WORDS)
     return kind in ("bytes", "records") or is_setting or has_secret_word

@@ -1,4 +1,4 @@
-"""Import of the definitions of a release into ``specs/kafka``."""
+"""Imports the definitions of a release into ``specs/kafka``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kafka_protocol_upstream.kafka.artifacts import FOLDERS, GROUP, Jars
 from kafka_protocol_upstream.kafka.fixups import completed, fixed
 
 MARK = b'"validVersions"'
-"""A property of every definition, and of no other JSON file in the jars."""
+"""A property that every definition has, and no other JSON file in the jars."""
 
 
 class ImportSpecsError(Exception):
-    """Raised for an unreadable definition in a jar."""
+    """Raised for an invalid jar, definition or ``entity-types.json``."""
 
 
 def import_specs(jars: Jars, root: Path) -> list[str]:
@@ -82,7 +82,7 @@ def _read(name: str, data: bytes) -> dict[str, facts.Json]:
     node = source.decode(name, data, problems)
     plain = node.plain() if node else None
     if problems.errors or not isinstance(plain, dict) or "name" not in plain:
-        raise ImportSpecsError("\n".join(map(str, problems.errors)) or f"{name}: not a message definition")
+        raise ImportSpecsError("\n".join(map(str, problems.errors)) or f"{name}: expected a JSON object with a name")
     return plain
 
 

@@ -1,4 +1,4 @@
-"""Canonical form of released definitions: without Kafka's comments, with our descriptions."""
+"""The canonical form of definitions: without Kafka's comments, with this project's descriptions."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ WIDTH = 118
 
 
 def facts(definition: dict[str, Json], about: dict[str, str]) -> dict[str, Json]:
-    """Return a definition in canonical order, with the descriptions of ``about``."""
-    if definition.get("validVersions") == "none":  # a removed API keeps its identity only
+    """Return a definition in canonical order, with the descriptions in ``about``, by path."""
+    if definition.get("validVersions") == "none":  # of a removed API only its identity is kept
         keep = ("apiKey", "type", "name", "validVersions")
         definition = {key: definition[key] for key in keep if key in definition}
     return _ordered(definition, MESSAGE_ORDER, "", about)
 
 
 def descriptions(definition: dict[str, Json]) -> dict[str, str]:
-    """Return every ``about`` by path: ``""`` for the message, ``/Topics/Name`` for a field, ``/#Common/Name``."""
+    """Return every description by path: ``""`` for the message, ``/Topics/Name`` for a field, ``/#Common/Name``."""
     return {path: text for path, node in _walk(definition, "") if isinstance(text := node.get("about"), str)}
 
 
 def entity_types(definition: dict[str, Json]) -> dict[str, str]:
-    """Return the entity types, each with the type of its first field."""
+    """Map each entity type to the type of the first field that has it (of an array, the element type)."""
     found: dict[str, str] = {}
     for _, node in _walk(definition, ""):
         if isinstance(name := node.get("entityType"), str):
@@ -83,13 +83,13 @@ def _ordered(node: dict[str, Json], order: list[str], path: str, about: dict[str
         if key in described:
             children = _list(described[key])
             described[key] = [_ordered(c, FIELD_ORDER, f"{path}/{mark}{c['name']}", about) for c in children]
-    # Unknown properties are kept, at the end, so that the reader rejects them.
+    # Unknown properties are kept, at the end, so that the generator rejects them.
     rank = {key: index for index, key in enumerate(order)}
     return dict(sorted(described.items(), key=lambda item: (rank.get(item[0], len(rank)), item[0])))
 
 
 def render(definition: dict[str, Json]) -> str:
-    """Format a definition: a line for each property of the message, and for each field that fits."""
+    """Format a definition: one line for each property of the message, and for each field if it fits."""
     lines = [f"  {json.dumps(key)}: {_value(value, 1)}" for key, value in definition.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

@@ -1,4 +1,4 @@
-"""Fixups of old released definitions that the reader rejects."""
+"""Fixups of old definitions, which the generator would reject otherwise."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka_protocol_upstream.kafka.facts import Json
 
 @dataclass(frozen=True)
 class Fixup:
-    """A text in a file of some releases, and its replacement."""
+    """An invalid text in a definition file of some releases, and its replacement."""
 
     file: str
     releases: tuple[str, ...]
@@ -30,20 +30,20 @@ FIXUPS = (
 
 
 def fixed(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
-    """Return a definition file after its fixup, and the reason or None.
+    """Apply the fixup of a definition file, if it has one; return the file and the reason or None.
 
-    Raises ValueError if the file lacks the text that the fixup replaces.
+    Raises ValueError unless the file contains the text to replace exactly once.
     """
     for fixup in FIXUPS:
         if fixup.file == file and release in fixup.releases:
-            if data.count(fixup.text) != 1:
-                raise ValueError(f"text to fix not found in {file} of {release}: {fixup.text!r}")
+            if (found := data.count(fixup.text)) != 1:
+                raise ValueError(f"{file} of {release}: expected one text {fixup.text!r} to fix, found {found}")
             return data.replace(fixup.text, fixup.instead), fixup.why
     return data, None
 
 
 def completed(definition: dict[str, Json]) -> dict[str, Json]:
-    """Add ``flexibleVersions``, which was optional up to Kafka 2.8 (KIP-482)."""
+    """Add ``flexibleVersions`` if it is missing; it was optional up to Kafka 2.8 (KIP-482)."""
     if "flexibleVersions" in definition or definition.get("validVersions") == "none":
         return definition
     return {**definition, "flexibleVersions": "none"}

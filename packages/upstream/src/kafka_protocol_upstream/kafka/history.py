@@ -1,4 +1,4 @@
-"""Import of the definitions of every release into the history."""
+"""Imports the definitions of releases into the history."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Found:
 
 
 def import_history(jars: dict[str, list[Path]], root: Path, log: Log = lambda line: None) -> list[str]:
-    """Write the history of releases, given their jars; return the changes.
+    """Write a history of the releases in ``jars``; return the changes.
 
-    ``log`` receives a line for each fixup. Raises HistoryError for an unreadable definition, or two with one name.
+    ``log`` receives a line for each fixup. Raises HistoryError for an invalid definition, or different ones of a message.
     """
     releases: store.Releases = {}
     codes: store.Codes = {}
@@ -48,7 +48,7 @@ def import_history(jars: dict[str, list[Path]], root: Path, log: Log = lambda li
 
 
 def add_release(release: str, jars: list[Path], root: Path, log: Log = lambda line: None) -> list[str]:
-    """Add or replace one release of a history; return the changes.
+    """Add or replace one release in a history; return the changes.
 
     Raises HistoryError, before writing, if jars are missing, unreadable or without definitions.
     """
@@ -72,7 +72,7 @@ def _need_all(release: str, jars: Iterable[str], known: store.Releases) -> None:
     if missing:
         names = ", ".join(sorted(missing))
         raise store.HistoryError(
-            f"Kafka {release}: no jar of {names}, which Kafka {before} had; a release needs one jar of each of its modules"
+            f"Kafka {release}: no jar of {names}, but Kafka {before} has one; add a jar of every module of the release"
         )
 
 
@@ -86,7 +86,8 @@ def _release(release: str, jars: list[Path], log: Log) -> store.Kept:
         for each in _definitions(jar, release, log):
             known = found.setdefault(each.name, (each.folder, each.text))
             if known[1] != each.text:
-                raise store.HistoryError(f"{jar}: {each.name} is also in {known[0]}, with other content")
+                other = next(artifact for artifact, folder in FOLDERS.items() if folder == known[0])
+                raise store.HistoryError(f"{jar}: the definition of {each.name} differs from the one in {other}")
     return {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars if _folder(jar)}, found
 
 
@@ -98,7 +99,7 @@ def _error_codes(jar: Path) -> Iterable[tuple[str, int]]:
     try:
         return error_codes(jar).items()
     except ValueError as error:
-        raise store.HistoryError(f"{jar}: the error codes: {error}") from None
+        raise store.HistoryError(f"{jar}: cannot read the error codes: {error}") from None
 
 
 def _folder(jar: Path) -> str | None:
@@ -131,5 +132,5 @@ def _definition(jar: Path, name: str, data: bytes, folder: str, release: str, lo
     node = source.decode(place, data, problems)
     plain = node.plain() if node is not None else None
     if problems.errors or not isinstance(plain, dict) or not isinstance(plain.get("name"), str):
-        raise store.HistoryError("\n".join(map(str, problems.errors)) or f"{place}: not a message definition")
+        raise store.HistoryError("\n".join(map(str, problems.errors)) or f"{place}: expected a JSON object with a name")
     return Found(plain["name"], folder, facts.render(facts.facts(completed(plain), {})))

@@ -27,7 +27,7 @@ _VERSION = re.compile(r"<version>([^<]+)</version>")
 
 
 def published(work: Path) -> dict[str, list[str]]:
-    """Return the versions of each module, ascending; downloads go below ``work``. Raises ArtifactError."""
+    """Return the published versions of each module, ascending; Maven downloads below ``work``. Raises ArtifactError."""
     need_maven()
     work.mkdir(parents=True, exist_ok=True)
     repository = work / "repository"
@@ -46,7 +46,7 @@ def _versions(folder: Path, module: str) -> list[str]:
 def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Path]:
     """Return the jars with the definitions of a release, downloaded below ``work`` if missing.
 
-    Modules missing in the release come from the newest release before it. Raises ArtifactError.
+    A module that was not published for the release comes from an earlier one. Raises ArtifactError.
     """
     wanted = {module: _newest(release, known) for module, known in versions.items()}
     names = {f"{module}-{version}.jar": (module, version) for module, version in wanted.items() if version is not None}
@@ -59,7 +59,7 @@ def jars_of(release: str, versions: dict[str, list[str]], work: Path) -> list[Pa
 
 
 def resolve_any(release: str, folder: Path) -> Jars:
-    """Resolve the jars of any release, except for modules that it did not have yet.
+    """Resolve the jars of any release, without modules that did not exist yet.
 
     Up to 3.9 the broker's jar is included, since it contains definitions. Raises ArtifactError.
     """
@@ -88,4 +88,4 @@ def _maven(pom: Path, versions: dict[str, str], *rest: str | Path) -> None:
     )
     pom.write_text(pom_of(dependencies), encoding="utf-8", newline="\n")
     command = ["mvn", "-q", "-B", "-f", str(pom), f"-Dmaven.repo.local={Path(repository).resolve()}", *map(str, goal)]
-    run_maven(command, f"what {pom.as_posix()} names")
+    run_maven(command, f"the artifacts in {pom.as_posix()}")

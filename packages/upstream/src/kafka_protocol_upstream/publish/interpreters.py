@@ -18,7 +18,7 @@ is_cpython = platform.python_implementation() == "CPython" and not sysconfig.get
 print(json.dumps([sys.executable, *sys.version_info[:3], is_cpython and header.exists()]))
 """
 OLDEST = (3, 11)
-"""As ``requires-python`` in packages/native/pyproject.toml."""
+"""Oldest supported version, as in packages/native/pyproject.toml."""
 NEWEST_MINOR = 30
 
 
@@ -36,7 +36,7 @@ class Interpreter:
 
 
 def interpreters() -> list[Interpreter]:
-    """Return one interpreter per minor version, oldest first: from this one, PATH, then pyenv."""
+    """Return one interpreter per minor version, oldest first; prefer the running one, then PATH, then pyenv."""
     found: dict[str, Interpreter] = {}
     for interpreter in _able(_candidates()):
         found.setdefault(interpreter.tag, interpreter)

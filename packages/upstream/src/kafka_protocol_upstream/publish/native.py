@@ -1,4 +1,4 @@
-"""Build of native wheels for each CPython of this machine."""
+"""Builds wheels of the native core for each CPython on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Failed(Exception):
 
 
 def run(*command: str, folder: Path | None = None) -> str:
-    """Run a command outside of the repository and return its standard output. Raises Failed."""
+    """Run a command, by default outside the repository, and return its standard output. Raises Failed."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     try:
         done = subprocess.run(
@@ -40,7 +40,7 @@ def run(*command: str, folder: Path | None = None) -> str:
 
 
 def build(folder: Path) -> Iterator[str]:
-    """Build the wheels next to the source distribution; yield a line for each. Raises Failed."""
+    """Build the wheels next to the source distribution; yield a line for each wheel. Raises Failed."""
     source = next(folder.glob("kafka_messages_native-*.tar.gz")).resolve()
     for interpreter in interpreters():
         started = time.monotonic()

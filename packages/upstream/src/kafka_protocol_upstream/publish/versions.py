@@ -13,10 +13,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 MESSAGES = "kafka-messages"
-"""The distribution versioned by Kafka's release and our revision."""
+"""The distribution whose version is Kafka's release and a revision, such as 4.4.0.1."""
 PRIVATE = "Private :: Do Not Upload"
 _IS_LOCAL = re.compile(r"-linux_[a-z0-9_]+\.whl$")
-"""Wheels that an index rejects, because of their platform tag."""
+"""File names of wheels that PyPI rejects, because of their platform tag."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Project:
 
 def read(folder: Path) -> Project:
     facts = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    # The tools depend on the package, and bound its version; so the extra `tools` is ignored.
+    # The extra ``tools`` is ignored: the tools depend on the package, and already bound its version.
     wanted = {name: needs for name, needs in facts.get("optional-dependencies", {}).items() if name != "tools"}
     extras = [each for needs in wanted.values() for each in needs]
     requires = tuple(map(Requirement, [*facts.get("dependencies", ()), *extras]))
@@ -37,23 +37,23 @@ def read(folder: Path) -> Project:
 
 
 def conflicts(projects: Sequence[Project]) -> Iterator[str]:
-    """Yield version conflicts of the projects."""
+    """Yield the conflicts between versions and requirements of the projects."""
     by_name = {project.name: project for project in projects}
     ours = [project for project in projects if project.name != MESSAGES]
     if len({project.version for project in ours}) > 1:
         have = ", ".join(f"{project.name} has {project.version}" for project in ours)
-        yield f"{have}; all projects of a release have one version, except {MESSAGES}, which has Kafka's"
+        yield f"{have}; give all projects the same version, except {MESSAGES}, which follows Kafka's"
     for project in projects:
         for need in project.requires:
             other = by_name.get(canonicalize_name(need.name))
             if other is not None and not need.specifier.contains(other.version, prereleases=True):
-                yield f"{project.name} requires {need}, but the version is {other.version}; change one of them"
+                yield f"{project.name} requires {need}, but its version is {other.version}; change one of them"
             elif other is not None and not any(each.operator in ("<", "<=", "==", "~=") for each in need.specifier):
                 yield f"{project.name} requires {need}, which has no upper bound; add one"
 
 
 def in_order(projects: Sequence[Project]) -> list[Project]:
-    """Return the projects in upload order: dependencies first."""
+    """Return the projects to upload in upload order: dependencies first."""
     by_name: Mapping[str, Project] = {project.name: project for project in projects}
     needs = {
         each.name: sorted({canonicalize_name(need.name) for need in each.requires} & by_name.keys())
@@ -64,14 +64,14 @@ def in_order(projects: Sequence[Project]) -> list[Project]:
 
 
 def uploads(projects: Sequence[Project], folder: Path) -> Iterator[str]:
-    """Yield the upload commands in order, and the projects that are not uploaded."""
-    yield "Nothing was uploaded. Upload in this order, each after the previous one is available:"
+    """Yield the lines to print: the upload commands in order, and the projects that are not uploaded."""
+    yield "Nothing was uploaded. Run these commands in order; wait until each upload is available on PyPI:"
     for project in in_order(projects):
         stem = f"{project.name.replace('-', '_')}-{project.version}"
         files = sorted(path for path in folder.iterdir() if path.name.startswith((f"{stem}-", f"{stem}.tar")))
         yield f"  twine upload {' '.join(path.as_posix() for path in files if not _IS_LOCAL.search(path.name))}"
         if any(_IS_LOCAL.search(path.name) for path in files):
-            yield f"and its wheels by cibuildwheel; those in {folder.as_posix()} are for this machine"
+            yield f"  and the wheels from cibuildwheel; other wheels in {folder.as_posix()} are only for this machine"
     for project in projects:
         if project.is_private:
             yield f"{project.name} {project.version} is not uploaded: {PRIVATE}"

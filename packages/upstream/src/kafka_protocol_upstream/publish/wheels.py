@@ -1,4 +1,4 @@
-"""Required contents of wheels and source distributions: modules, licence, notice and README."""
+"""Required contents of wheels and source distributions: modules, license, notice and README."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_records": ROOT / "packages" / "records",
     "kafka_protocol_vectors": ROOT / "packages" / "vectors",
 }
-"""Folders of the distributions by their names in file names."""
+"""Folders of the distributions, by their name in file names of wheels."""
 EXTENSIONS: Mapping[str, tuple[str, ...]] = {
     "kafka_messages_native": ("kafka_messages_native/_columns", "kafka_messages_native/_core")
 }
@@ -42,14 +42,14 @@ def readme_of(project: Path) -> str:
 
 
 def sources_of(project: Path) -> dict[str, str]:
-    """Return the source files of a wheel: paths in the wheel with paths in the project."""
+    """Map the path of each source file in the wheel to its path in the project."""
     folder = project / "src"
     paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
     return {path: f"src/{path}" for path in paths if not _IS_NO_SOURCE.search(path)}
 
 
 def contents_of(name: str, project: Path) -> set[str]:
-    """Return the expected files of a wheel; extensions without their interpreter-specific suffix."""
+    """Return the expected files of a wheel; compiled modules are named without the suffix of an interpreter."""
     files = {path for path in sources_of(project) if not path.endswith((".c", ".h"))}
     return files | {*EXTENSIONS.get(name, ()), *BUILT.get(name, ())}
 
@@ -59,7 +59,7 @@ _EXTENSION = re.compile(r"\.(?:(?:cpython-|cp)3[^/]*|abi3)\.(?:so|pyd)$")
 
 
 def problems(folder: Path) -> Iterator[str]:
-    """Yield problems of the distributions in a folder, including missing ones."""
+    """Yield the problems of the distributions in a folder; a missing distribution is a problem, too."""
     for name, project in PROJECTS.items():
         wheels, sources = (sorted(folder.glob(f"{name}-{pattern}")) for pattern in ("*.whl", "*.tar.gz"))
         if not wheels or (len(wheels) > 1 and name not in EXTENSIONS):
@@ -78,13 +78,13 @@ def problems(folder: Path) -> Iterator[str]:
 def _differences(name: str, contents: Mapping[str, bytes], project: Path) -> Iterator[str]:
     for license_file in LICENSES:
         if contents.get(license_file) != (project / license_file).read_bytes():
-            yield f"{name}: {license_file} is {'another' if license_file in contents else 'missing'}"
+            yield f"{name}: {license_file} {'differs from the project' if license_file in contents else 'is missing'}"
     metadata = contents["metadata"].decode()
     for line in ("License-Expression: Apache-2.0", *(f"License-File: {each}" for each in LICENSES)):
         if f"\n{line}\n" not in metadata:
-            yield f"{name}: its metadata has no line {line!r}"
+            yield f"{name}: the metadata has no line {line!r}"
     if readme_of(project) not in metadata:
-        yield f"{name}: its metadata lacks the README"
+        yield f"{name}: the metadata does not contain the README"
 
 
 def _strangers(name: str, found: set[str], expected: set[str]) -> Iterator[str]:

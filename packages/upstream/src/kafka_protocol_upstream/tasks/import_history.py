@@ -14,7 +14,7 @@ ABOUT = "import the definitions of every Kafka release from its artifacts (requi
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--to", type=Path, default=Path("specs/history"), help="folder of the history: %(default)s")
+    parser.add_argument("--to", type=Path, default=Path("specs/history"), help="target (default: %(default)s)")
     parser.add_argument(
         "--work", type=Path, default=Path(".work/history"), help="folder for downloads (default: %(default)s)"
     )

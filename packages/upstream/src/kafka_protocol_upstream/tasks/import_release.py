@@ -31,13 +31,13 @@ ABOUT = (
     "if the whole import succeeds."
 )
 LEVEL = "policy"
-"""Report level; it includes removals."""
+"""Level of the report; the findings that count include removals."""
 NEXT = """\
 next:
-  nox -s upstream -- settings          updates the table of settings, by Kafka's classes (needs a JDK)
-  nox -s upstream -- enumerations      updates names of numbers and error codes, by Kafka's classes (needs a JDK)
+  nox -s upstream -- settings          updates the table of settings with Kafka's classes (needs a JDK)
+  nox -s upstream -- enumerations      updates enumerations and error codes with Kafka's classes (needs a JDK)
   nox -s regenerate                    updates the package if the definitions changed
-  nox -s upstream -- vectors           writes vectors by Kafka's classes (needs a JDK)
+  nox -s upstream -- vectors           writes vectors with Kafka's classes (needs a JDK)
   nox -s upstream -- exchange          checks docs/history.md with Kafka's classes (needs a JDK)
   packages/pipeline/pyproject.toml     update the supported versions of kafka-messages
   nox -s tests
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import into copies and report; write only with ``--write``, and only if everything succeeds."""
+    """Import into copies and report; copy the results back only with ``--write`` and if everything succeeds."""
     with tempfile.TemporaryDirectory() as folder:
         copies = _copies(arguments.specs, arguments.history, Path(folder))
         try:
@@ -148,7 +148,7 @@ def _update(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
         yield f"Kafka {release} is not the newest release: {specs.as_posix()} is unchanged"
         return
     found = [*_refused(specs), *(f"{specs.as_posix()}/{each}" for each in decisions(specs, history, release))]
-    yield f"{len(found)} open decisions:" if found else "no open decisions about its definitions"
+    yield f"{len(found)} open decisions:" if found else "no open decisions"
     yield from (f"  {each}" for each in found)
 
 
@@ -171,4 +171,4 @@ def _refused(specs: Path) -> Iterator[str]:
     try:
         definitions.load(specs)
     except SpecError as error:
-        yield from (f"{each} (rejected by the generator)" for each in error.problems)
+        yield from (f"{each} (the generator rejects this)" for each in error.problems)

@@ -15,7 +15,7 @@ ABOUT = "import the definitions of a Kafka release from its artifacts (requires 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", help="for example 4.4.0")
-    what = "folder of the definitions: %(default)s"
+    what = "folder of the definitions (default: %(default)s)"
     parser.add_argument("--target", "--specs", dest="specs", type=Path, default=Path("specs/kafka"), help=what)
     parser.add_argument("--work", type=Path, help="folder for the downloaded jars (default: .work/jars-RELEASE)")
     parser.set_defaults(run=run)
@@ -27,6 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
     write_errors(jars, arguments.specs / "errors.json")
     for artifact, version in jars.versions.items():
         if version != jars.release:
-            print(f"{artifact} has no release {jars.release}; taken from {version}", file=sys.stderr)
-    print("\n".join(changes) or f"the definitions of {jars.release} are already here")
+            print(f"{artifact} {jars.release} was not published; its definitions come from {version}", file=sys.stderr)
+    print("\n".join(changes) or f"{arguments.specs} already has the definitions of Kafka {jars.release}")
     return 0

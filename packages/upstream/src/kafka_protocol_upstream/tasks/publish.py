@@ -11,7 +11,7 @@ from kafka_protocol_upstream.publish import native
 from kafka_protocol_upstream.publish.versions import conflicts, read, uploads
 from kafka_protocol_upstream.publish.wheels import PROJECTS, problems
 
-ABOUT = "the release of this project: versions, native wheels, contents of distributions, order of uploads"
+ABOUT = "release this project: check versions, build native wheels, check the distributions, print the upload commands"
 Step = Callable[[Path], int]
 
 
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def versions(folder: Path) -> int:
-    """Check that the versions of all projects fit each other."""
+    """Check that the versions of all projects are compatible."""
     projects = [read(each) for each in PROJECTS.values()]
     found = list(conflicts(projects))
     print("\n".join(found or (f"{project.name} {project.version}" for project in projects)))
@@ -34,7 +34,7 @@ def versions(folder: Path) -> int:
 
 
 def native_wheels(folder: Path) -> int:
-    """Build a wheel of the native core for each CPython of this machine."""
+    """Build a wheel of the native core for each CPython on this machine."""
     try:
         for line in native.build(folder):
             print(line)
@@ -45,14 +45,14 @@ def native_wheels(folder: Path) -> int:
 
 
 def contents(folder: Path) -> int:
-    """Check that wheels and source distributions have all they need, and no more."""
+    """Check that wheels and source distributions contain exactly the expected files."""
     found = list(problems(folder))
     print("\n".join(found) or f"wheels and source distributions of {len(PROJECTS)} projects are complete")
     return 1 if found else 0
 
 
 def order(folder: Path) -> int:
-    """Print the commands that upload the distributions, in their order."""
+    """Print the commands that upload the distributions, dependencies first."""
     print("\n".join(uploads([read(each) for each in PROJECTS.values()], folder)))
     return 0
 

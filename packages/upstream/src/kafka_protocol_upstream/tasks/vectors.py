@@ -1,4 +1,4 @@
-"""The task ``vectors``: writes the files of `kafka-protocol-vectors` with Kafka's classes."""
+"""The task ``vectors``: writes the files of kafka-protocol-vectors, and ``errors.json``, with Kafka's classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_protocol_upstream.vectors.damaged import write_damaged
 from kafka_protocol_upstream.vectors.older import write_older
 from kafka_protocol_upstream.vectors.write import jars_in, pinned_release, write_apis, write_errors, write_vectors
 
-ABOUT = "write test vectors, error codes and damaged bytes, by Kafka's own classes (requires Maven and a JDK)"
+ABOUT = "write test vectors, error codes and damaged bytes, with Kafka's own classes (requires Maven and a JDK)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help=default)
     parser.add_argument("--target", type=Path, default=target, metavar="FOLDER", help=default)
     parser.add_argument("--jars", type=Path, metavar="FOLDER", help="existing jars of the pinned release")
-    parser.add_argument("--work", type=Path, default=Path(".work/vectors"), help=f"folder for its jars ({default})")
-    what = f"folder with the jars of older releases, as of import-history ({default})"
+    parser.add_argument("--work", type=Path, default=Path(".work/vectors"), help=f"folder for downloads ({default})")
+    what = f"folder for the jars of older releases, such as that of import-history ({default})"
     parser.add_argument("--older", type=Path, default=Path(".work/history"), metavar="FOLDER", help=what)
     parser.set_defaults(run=run)
 

@@ -1,4 +1,4 @@
-"""Independent reader of definitions, so that vectors and generator do not share bugs."""
+"""A second reader of definitions, so that vectors and generator do not share bugs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SUFFIXED = ("request", "response", "header")
 
 @dataclass(frozen=True)
 class Field:
-    """A field; ``key`` is its JSON name, ``type`` the scalar or struct name (of the elements, for an array)."""
+    """A field; ``key`` is its JSON name, ``type`` the scalar type or struct (of the elements if ``is_array``)."""
 
     key: str
     type: str
@@ -51,7 +51,7 @@ class Definition:
 
 
 def read_definitions(specs: Path) -> list[Definition]:
-    """Return every definition below ``specs`` that has a version, by message name.
+    """Return the definitions below ``specs``, sorted by message name; those without valid versions are left out.
 
     Raises SpecError for invalid JSON, ValueError for an invalid definition.
     """
@@ -68,7 +68,7 @@ def read_definitions(specs: Path) -> list[Definition]:
 
 
 def read_definition(path: Path, file: str) -> Definition:
-    """Return one definition; ``file`` is its name in vectors. Raises SpecError and ValueError."""
+    """Return one definition; ``file`` is the file name for its vectors. Raises SpecError and ValueError."""
     problems = Problems()
     node = load(path, file, problems)
     if node is None:
@@ -123,7 +123,7 @@ def _versions(node: dict[str, object], key: str) -> Versions:
 def _text(node: dict[str, object], key: str, file: str) -> str:
     value = node.get(key)
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{file}: {key} must be a string, got {value!r}")
+        raise ValueError(f"{file}: {key} must be a non-empty string, got {value!r}")
     return value
 
 

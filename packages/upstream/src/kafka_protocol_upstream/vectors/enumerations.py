@@ -15,7 +15,7 @@ from kafka_protocol_upstream.kafka.artifacts import BROKER, Jars, resolve
 from kafka_protocol_upstream.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
 from kafka_protocol_upstream.vectors.write import jars_in, pinned_release, write_errors
 
-ABOUT = "update names, numbers and error codes, by Kafka's own classes (requires Maven and a JDK)"
+ABOUT = "update enumerations and error codes, with Kafka's own classes (requires Maven and a JDK)"
 SOURCES = Path(__file__).parent / "java_enumerations"
 OF_ENTRY = ("name", "about", "class", "value", "source", "special", "members", "fields")
 OF_MEMBER = ("name", "value", "constant", "about")
@@ -27,9 +27,9 @@ class Enumerations:
     classpath: str
 
     def renewed(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the enumerations with current names and values. Raises OracleError for an unknown name.
+        """Return the enumerations with current names and values. Raises OracleError for an unknown Java name.
 
-        An enumeration with a ``class`` gets the members of that enum, a member with a ``constant`` its value.
+        An enumeration with a ``class`` gets the members of that Java enum; a member with a ``constant``, its value.
         """
         questions = [line for entry in entries for line in _questions(entry)]
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Enumerations"]
@@ -42,7 +42,7 @@ class Enumerations:
 
 @contextmanager
 def enumerations(jars: Jars) -> Iterator[Enumerations]:
-    """Compile the Java program against a broker's ``jars``. Raises OracleError."""
+    """Compile the Java program against ``jars``, including the broker's. Raises OracleError."""
     with compiled(SOURCES, jars) as classpath:
         yield Enumerations(classpath)
 
@@ -82,7 +82,7 @@ def _ordered(entry: Entry, order: Sequence[str]) -> Entry:
 
 
 def render(entries: Sequence[Entry]) -> str:
-    """Format the file: a line for each member, and for each message with its fields."""
+    """Format ``enumerations.json``: a line for each member, and for each message with its fields."""
     return "[\n" + ",\n".join(map(_entry, entries)) + "\n]\n"
 
 

@@ -1,4 +1,4 @@
-"""The task ``exchange``: Kafka's classes of neighbouring releases read each other's witnesses."""
+"""The task ``exchange``: Kafka's classes of neighboring releases read the bytes of docs/history.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka_message_generator.compat.findings import Direction, Finding
 from kafka_message_generator.compat.report import compare
 from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
 
-ABOUT = "exchange the bytes of docs/history.md with Kafka's own classes (requires a JDK)"
+ABOUT = "check the example bytes of docs/history.md with Kafka's own classes (requires a JDK)"
 PROGRAM = Path(__file__).parent / "java_exchange" / "Exchange.java"
 TIMEOUT_SECONDS = 120
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(jars: Path, history: Path) -> int:
-    """Exchange every witness; return 1 if Kafka's classes do not confirm one, 2 without jars."""
+    """Check every witness; return 0, 1 if Kafka's classes do not confirm a witness, or 2 without jars."""
     if not any(jars.glob("*/*.jar")):
         print(
             f"{jars} has no jars of Kafka's releases: run nox -s upstream -- import-history first",
@@ -61,7 +61,7 @@ def run(jars: Path, history: Path) -> int:
 def exchanges(
     before: DefinitionSet, side: DefinitionSet
 ) -> Iterator[tuple[Finding, DefinitionSet, DefinitionSet, bytes]]:
-    """Yield each witness between two releases, with its writer and its reader."""
+    """Yield each wire finding between two releases with the writer and the reader of its witness."""
     for finding in compare(baseline(before.name, [before]), side).findings:
         if finding.level == "wire":
             for direction, writer, reader in (

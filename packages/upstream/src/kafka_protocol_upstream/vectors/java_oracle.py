@@ -1,4 +1,4 @@
-"""Java programs that run Kafka's classes, and their answers."""
+"""Runs Java programs that call Kafka's classes, and reads their answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OracleError(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """A message to encode: Java class, its JSON converter if any, version, JSON (None: a new object)."""
+    """A message to encode: Java class, JSON converter if there is one, version, and JSON (None: a new object)."""
 
     java_class: str
     converter: str | None
@@ -45,9 +45,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """An encoding by Kafka as hex, with the JSON read back from it, or the error.
+    """An encoding by Kafka as hex, with the JSON read back from it; or an error.
 
-    ``wrong_size`` is Kafka's own ``size`` if it differs from the number of bytes written.
+    ``wrong_size`` is the size that Kafka's class computes, if it differs from the number of bytes written.
     """
 
     hex: str
@@ -61,7 +61,7 @@ class Oracle:
     classpath: str
 
     def encode(self, questions: Sequence[Question]) -> list[Answer]:
-        """Return the answers in order. Raises OracleError if Java stops early."""
+        """Return the answers in the order of the questions. Raises OracleError if Java stops early."""
         lines = self._run("samples", "".join(question.line() + "\n" for question in questions))
         if len(lines) != len(questions):
             raise OracleError(f"Java returned {len(lines)} answers to {len(questions)} questions")
@@ -101,9 +101,9 @@ def error_codes(jars: Jars) -> list[dict[str, Json]]:
 
 @contextmanager
 def older_oracle(pinned: Jars, jars: Jars) -> Iterator[Oracle]:
-    """Yield the Java program, which runs with the jars of an older release.
+    """Yield the Java program for the jars of an older release.
 
-    It is compiled with the jars of the pinned release, whose libraries it also uses.
+    The program is compiled against the pinned release, and uses the third-party libraries of that release.
     """
     kafkas = set(pinned.versions.values())
     libraries = [
@@ -127,7 +127,7 @@ def compiled(sources: Path, jars: Jars) -> Iterator[str]:
 
 
 class JavaClasses:
-    """Kafka's classes by simple name."""
+    """Finds Kafka's classes by their simple names."""
 
     def __init__(self, jars: Jars) -> None:
         self._jars = {folder: jars.jar(name) for name, folder in FOLDERS.items() if name in jars.versions}
@@ -138,16 +138,16 @@ class JavaClasses:
         found = self._found(definition.folder, definition.java_class)
         if len(found) != 1:
             raise OracleError(
-                f"{definition.file}: {definition.java_class} should be one class, found {found or 'none'}"
+                f"{definition.file}: expected one class {definition.java_class}, found {', '.join(found) or 'none'}"
             )
         converters = self._found(definition.folder, f"{definition.java_class}JsonConverter")
-        # Only the converter in the package of the class.
+        # The converter must be in the same package as the class.
         converter = f"{found[0]}JsonConverter"
         return Question(found[0], converter if converter in converters else None, version, sample)
 
     def _found(self, folder: str, simple: str) -> list[str]:
         if folder not in self._jars:
-            raise OracleError(f"unknown artifact of the definitions in {folder}")
+            raise OracleError(f"definitions in {folder}: no jar for this folder; see FOLDERS in kafka/artifacts.py")
         if folder not in self._names:
             self._names[folder] = _class_names(self._jars[folder])
         return self._names[folder].get(simple, [])

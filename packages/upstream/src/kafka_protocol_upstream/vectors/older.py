@@ -1,4 +1,4 @@
-"""Vectors of versions that only older releases have, by the last release with them."""
+"""Vectors of removed message versions, written with the classes of the last release that has them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_protocol_upstream.vectors.write import Case, ask, write_cases
 
 
 def cases_of(specs: Path, history: Path) -> dict[str, list[Case]]:
-    """Return, by release, the samples of versions that Kafka has removed since. Raises SpecError and HistoryError."""
+    """Return samples of removed versions, by the last release that has them. Raises SpecError and HistoryError."""
     own = {plan.name: plan.valid for plan in definitions.load(specs, more=None).plans}
     released = baseline("history", list(release_sets(history))).versions
     found: dict[str, list[Case]] = {}
@@ -40,10 +40,10 @@ def _cases(path: Path, file: str, version: int, shift: int) -> Iterator[Case]:
 
 
 def write_older(specs: Path, history: Path, pinned: Jars, work: Path, target: Path) -> dict[str, int]:
-    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each of these releases; return their vector
-    counts.
+    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each older release; return the vector counts.
 
-    ``work`` has the jars of ``import-history``. Raises ArtifactError, OracleError, SpecError, HistoryError.
+    ``work`` has the jars of ``import-history``; missing ones are downloaded. Raises ArtifactError, OracleError, SpecError,
+    HistoryError.
     """
     versions, counts = published(work), {}
     for release, cases in sorted(cases_of(specs, history).items()):

@@ -18,9 +18,9 @@ TRIES = 50
 
 
 def sample(definition: Definition, version: int, kind: str) -> dict[str, Json] | None:
-    """Return the sample of a kind, always the same; None for ``default``.
+    """Return the sample of a kind, the same in every run; None for ``default``.
 
-    Raises ValueError for an invalid version, an unknown kind, or a field without a value.
+    Raises ValueError for an invalid version, an unknown kind, or an unsupported field type.
     """
     if version not in definition.versions:
         raise ValueError(f"{definition.name} has versions {definition.versions}, not {version}")
@@ -44,7 +44,7 @@ def samples(definition: Definition, version: int) -> Iterator[tuple[str, dict[st
 
 
 class _Empty:
-    """All fields present and minimal."""
+    """Every field is present, and zero or empty."""
 
     def __init__(self, definition: Definition, version: int, draw: VectorDraw) -> None:
         self.definition = definition
@@ -77,7 +77,7 @@ class _Empty:
 
 
 class _Nulls(_Empty):
-    """Every nullable field null; arrays of structs have one element."""
+    """Every nullable field is null; other arrays of structs have one element."""
 
     def is_null(self, field: Field) -> bool:
         return True
@@ -87,7 +87,7 @@ class _Nulls(_Empty):
 
 
 class _InnerNulls(_Nulls):
-    """As ``_Nulls``, but fields that contain nullable fields are set."""
+    """As ``_Nulls``, but fields that contain nullable fields are not null."""
 
     def is_null(self, field: Field) -> bool:
         return not self.holds_nullable(field)
@@ -99,7 +99,7 @@ class _InnerNulls(_Nulls):
 
 
 class _Full(_Empty):
-    """Every field set to a value other than its default; arrays have two elements."""
+    """Every field has a value other than its default; arrays have two elements."""
 
     def scalar(self, field: Field) -> Json:
         return self.draw.non_default(field.type, None if field.is_array else field.default)
@@ -125,7 +125,7 @@ class _Full(_Empty):
             element = self.one(field)
             if not keys or _key(element, keys) not in [_key(other, keys) for other in made]:
                 return element
-        raise ValueError(f"{self.definition.name} v{self.version}: no {len(made) + 1} distinct keys for {field.key}")
+        raise ValueError(f"{self.definition.name} v{self.version}: {field.key}: no {len(made) + 1} distinct keys found")
 
 
 class _Random(_Full):
@@ -140,7 +140,7 @@ class _Random(_Full):
 
     def array(self, field: Field) -> list[Json]:
         if self.is_small(field) and self.draw.one_in(12):
-            # Few distinct elements keep the files small.
+            # Repeating three elements keeps the files small.
             some, size = self.elements(field, 3), self.draw.pick((*EDGES, 200))
             return [some[index % 3] for index in range(size)]
         return self.elements(field, self.draw.below(5))
@@ -153,7 +153,7 @@ class _Random(_Full):
 
 
 class _RandomWithDuplicateKeys(_Random):
-    """As ``_Random``, but the last element of a keyed array repeats the keys of the first, as from real brokers."""
+    """As ``_Random``, but the last element of a keyed array repeats the keys of the first, as real brokers do."""
 
     def elements(self, field: Field, count: int) -> list[Json]:
         made = super().elements(field, count)

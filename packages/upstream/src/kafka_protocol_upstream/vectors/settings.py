@@ -1,4 +1,4 @@
-"""The task ``settings``: writes ``settings.json`` from Kafka's definitions of its settings."""
+"""The task ``settings``: writes ``settings.json`` from the ConfigDefs in Kafka's classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_protocol_upstream.kafka.artifacts import BROKER, Jars, resolve
 from kafka_protocol_upstream.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
 from kafka_protocol_upstream.vectors.write import pinned_release
 
-ABOUT = "write the table of Kafka's settings, by Kafka's own classes (requires Maven and a JDK)"
+ABOUT = "write the table of Kafka's settings, with Kafka's own classes (requires Maven and a JDK)"
 SOURCES = Path(__file__).parent / "java_settings"
 
 
@@ -23,16 +23,16 @@ class Settings:
     classpath: str
 
     def table(self) -> str:
-        """Return every setting with type and owners as a JSON list, one per line, by name."""
+        """Return the settings as a JSON list, one per line, sorted by name, each with its type and owners."""
         printed = self._run("table", "").splitlines()
         lines = ",\n".join(f"  {json.dumps(json.loads(line))}" for line in printed)
         return f"[\n{lines}\n]\n"
 
     def hidden(self, names: Sequence[str]) -> list[bool]:
-        """Return for each setting whether a broker redacts its value in its log."""
+        """Return for each setting whether brokers redact its value in their logs."""
         printed = self._run("hidden", "".join(f"{name}\n" for name in names)).split()
         if len(printed) != len(names) or not {"true", "false"} >= {*printed}:
-            raise OracleError(f"Java returned {len(printed)} answers to {len(names)} questions")
+            raise OracleError(f"expected true or false for {len(names)} settings, Java printed {printed[:20]}")
         return [answer == "true" for answer in printed]
 
     def _run(self, mode: str, lines: str) -> str:
@@ -41,7 +41,7 @@ class Settings:
 
 @contextmanager
 def settings(jars: Jars) -> Iterator[Settings]:
-    """Compile the Java program against a broker's ``jars``. Raises OracleError."""
+    """Compile the Java program against ``jars``, including the broker's. Raises OracleError."""
     with compiled(SOURCES, jars) as classpath:
         yield Settings(classpath)
 

@@ -1,4 +1,4 @@
-"""Places in an encoding to damage: lengths, texts, presence markers and tag sections."""
+"""Finds the places in an encoding to damage: lengths, texts, presence markers and tag sections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_messages.schema.types import Blob, Text
 class Site:
     """A length, text or presence marker, at bytes ``start`` to ``end``.
 
-    ``kind`` is "length" (of a text, bytes or an array with wire type ``type``), "text" or "presence" (of a struct).
+    ``kind`` is "length" (of a text, bytes or array), "text" or "presence" (of a struct); ``type`` is the wire type.
     """
 
     path: str
@@ -62,7 +62,7 @@ def uvarint(number: int) -> bytes:
 
 
 def sites_of(data: bytes, schema: Schema) -> tuple[list[Site], list[TagsSite]]:
-    """Return the places in an encoding; for an array, those of its first element."""
+    """Return the places to damage, and the tag sections; of an array, only the first element is searched."""
     walk = _SiteTraversal(data)
     assert walk.value(schema, 0, "", False) == len(data)
     return walk.sites, walk.sections

@@ -66,7 +66,7 @@ class VectorDraw:
             return base64.urlsafe_b64encode(self.data(16)).decode().rstrip("=")
         if type in ("bytes", "records"):
             return base64.b64encode(self._data()).decode()
-        raise ValueError(f"{type!r} is not a supported type of samples")
+        raise ValueError(f"no sample values for fields of type {type!r}")
 
     def _integer(self, lowest: int, highest: int) -> int:
         kind = self.below(4)

@@ -25,7 +25,7 @@ class Case:
     kind: str
     json: dict[str, Json] | None
     shift: int = 0
-    """Added to the version for Kafka's class: coordinator keys once used versions as types."""
+    """Added to the version for Kafka's class: the version of a coordinator key was once its record type."""
 
     def line(self, answer: Answer) -> str:
         vector: dict[str, Json] = {"message": self.definition.name, "file": self.definition.file}
@@ -66,7 +66,7 @@ def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) 
 
 
 def write_errors(jars: Jars, path: Path) -> int:
-    """Write Kafka's error codes to ``path`` as a JSON list, with our descriptions; return their number."""
+    """Write Kafka's error codes to ``path`` as a JSON list, keeping its descriptions; return the number of codes."""
     errors = error_codes(jars)
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     about = {error["name"]: {"about": error["about"]} for error in known if "about" in error}
@@ -88,7 +88,7 @@ def pinned_release(specs: Path) -> str:
     """Return the Kafka release of the definitions, from the file ``SOURCE``. Raises OSError or ValueError."""
     release = json.loads((specs / "SOURCE").read_text(encoding="utf-8")).get("release")
     if not isinstance(release, str):
-        raise ValueError(f"{specs / 'SOURCE'} contains no release")
+        raise ValueError(f"{specs / 'SOURCE'}: no release; run nox -s upstream -- import-specs")
     return release
 
 
@@ -100,15 +100,15 @@ def jars_in(folder: Path, release: str) -> Jars:
         pattern = re.compile(rf"{re.escape(artifact)}-([0-9][0-9.]*)\.jar")
         found = [match[1] for jar in classpath if (match := pattern.fullmatch(jar.name))]
         if len(found) != 1:
-            raise ArtifactError(f"{folder} should have one jar of {artifact}; it has versions {found or 'none'}")
+            raise ArtifactError(f"{folder}: expected one jar of {artifact}, found {', '.join(found) or 'none'}")
         versions[artifact] = found[0]
     if versions["kafka-clients"] != release:
-        raise ArtifactError(f"{folder} has the clients of Kafka {versions['kafka-clients']}, not {release}")
+        raise ArtifactError(f"{folder}: expected kafka-clients {release}, found {versions['kafka-clients']}")
     return Jars(release, versions, classpath)
 
 
 def ask(java: Oracle, jars: Jars, cases: Sequence[Case]) -> list[Answer]:
-    """Return the encodings of cases by Kafka's classes. Raises OracleError if they reject one."""
+    """Encode cases with Kafka's classes. Raises OracleError if they reject a case."""
     classes = JavaClasses(jars)
     answers = java.encode([classes.question(case.definition, case.version + case.shift, case.json) for case in cases])
     refused = [

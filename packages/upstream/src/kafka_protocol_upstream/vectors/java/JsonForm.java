@@ -18,18 +18,18 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.protocol.Message;
 import org.apache.kafka.common.protocol.types.Schema;
 
-/** Messages to and from the JSON of Kafka's converters. */
+/** Converts messages to and from the JSON of Kafka's converters. */
 interface JsonForm {
     Message read(JsonNode json, short version) throws ReflectiveOperationException, IOException;
 
     JsonNode write(Message message, short version) throws ReflectiveOperationException;
 
-    /** Kafka's converter, or our stand-in where the release has none (Kafka Streams). */
+    /** Returns Kafka's converter, or a replacement for classes without one (Kafka Streams). */
     static JsonForm of(Class<?> type, String converter) throws ReflectiveOperationException {
         return converter == null ? new ReflectedForm(type) : new ConverterForm(type, Class.forName(converter));
     }
 
-    /** The fields a message class declares, without constants. */
+    /** Returns the fields that a message class declares, without constants. */
     static List<Field> fields(Class<?> type) {
         List<Field> found = new ArrayList<>();
         for (Field field : type.getDeclaredFields()) {
@@ -42,7 +42,7 @@ interface JsonForm {
     }
 }
 
-/** Kafka's converter, with the bytes of records where it writes an empty text. */
+/** Kafka's converter, but with the bytes of records, for which the converter writes an empty string. */
 final class ConverterForm implements JsonForm {
     private final Method read;
     private final Method write;
@@ -71,7 +71,7 @@ final class ConverterForm implements JsonForm {
             if (value == null || member == null) {
                 continue;
             }
-            // By name, because the package of the records classes changes between releases.
+            // By class name, because the package of the records classes differs between releases.
             if (field.getType().getSimpleName().equals("BaseRecords")) {
                 json.put(field.getName(), bytes((ByteBuffer) value.getClass().getMethod("buffer").invoke(value)));
             } else if (value instanceof Message struct) {
@@ -95,7 +95,7 @@ final class ConverterForm implements JsonForm {
     }
 }
 
-/** The same form without a converter: the fields of a version are those of the class's schema for it. */
+/** The same JSON without a converter; the fields of a version are those of the schema in the message class. */
 final class ReflectedForm implements JsonForm {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private final Class<?> type;
@@ -122,7 +122,7 @@ final class ReflectedForm implements JsonForm {
         Schema schema = ((Schema[]) type.getField("SCHEMAS").get(null))[version];
         List<Field> found = JsonForm.fields(type);
         found.removeIf(field -> schema.get(snake(field.getName())) == null);
-        // A tagged section, or a name spelled in an unforeseen way, must not be left out unnoticed.
+        // Fail for a tagged section or an unexpected field name, instead of omitting it silently.
         if (found.size() != schema.numFields()) {
             throw new IllegalStateException(type + " has no converter and fields that only a converter can write");
         }

@@ -17,11 +17,11 @@ import org.apache.kafka.common.protocol.Message;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
 
 /**
- * Answers with Kafka's own classes, one JSON object a line.
+ * Answers questions with Kafka's own classes; each question and each answer is a line with a JSON object.
  *
- * <p>Modes: {@code samples} (questions on standard input: class, converter, version, json), {@code read} (class, version,
- * hex) and {@code apis}. An answer to a sample is {@code hex} and {@code json}, plus {@code size} where Kafka's own size is
- * wrong; to bytes it is {@code left}, how many were not read; or {@code error}.
+ * <p>Modes: {@code samples} encodes messages (class, converter, version, json); the answer is {@code hex} and {@code json},
+ * plus {@code size} if the size that Kafka computes is wrong. {@code read} decodes bytes (class, version, hex); the answer is
+ * {@code left}, the number of unread bytes. Both answer {@code error} on failure. {@code apis} prints the table of APIs.
  */
 public final class Oracle {
     static final ObjectMapper MAPPER = new ObjectMapper();
@@ -71,7 +71,7 @@ public final class Oracle {
 
         ObjectSerializationCache cache = new ObjectSerializationCache();
         int size = message.size(cache, version);
-        // Kafka 4.0 counts a byte too few for a nullable tagged struct of 127 bytes: leave room, keep what is written.
+        // Kafka 4.0 computes one byte too few for a nullable tagged struct of 127 bytes, so the buffer is larger.
         ByteBuffer buffer = ByteBuffer.allocate(2 * size + 16);
         message.write(new ByteBufferAccessor(buffer), cache, version);
         buffer.flip();

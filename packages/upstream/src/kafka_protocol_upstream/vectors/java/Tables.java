@@ -7,7 +7,7 @@ import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.types.Schema;
 
-/** Kafka's own table of APIs. */
+/** Prints Kafka's own table of APIs. */
 final class Tables {
     private Tables() {}
 
@@ -39,7 +39,7 @@ final class Tables {
         return line;
     }
 
-    /** The versions one side really has (those with a schema) and the header version of each. */
+    /** Adds the versions with a schema of a request or response, and the header version of each. */
     private static void side(ObjectNode line, String name, Schema[] schemas, IntUnaryOperator headerVersion) {
         ObjectNode headers = Oracle.MAPPER.createObjectNode();
         int oldest = -1;

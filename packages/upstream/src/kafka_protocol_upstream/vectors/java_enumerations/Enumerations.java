@@ -14,11 +14,11 @@ import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What Kafka's classes call the numbers and texts of its protocol.
+ * Prints names and values of enumerations from Kafka's classes.
  *
- * <p>Each line of standard input is a class and a name, with a space between. The name is a constant of the class, or, of
- * an enum, the method or field that has what is written for each of its constants. One JSON object is printed for each
- * line, names with values.
+ * <p>Each line of standard input is a class and a name, separated by a space. The name is a constant of the class; for an
+ * enum, it is the method or field with the encoded value of each enum constant. The answer to each line is a JSON object
+ * that maps names to values.
  */
 public final class Enumerations {
     private static final ObjectMapper MAPPER = new ObjectMapper();

@@ -1,7 +1,7 @@
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.protocol.Errors;
 
-/** Kafka's error codes, one JSON object a line. Needs no class that only newer releases have. */
+/** Prints Kafka's error codes, one JSON object per line. Uses only classes that old releases have, too. */
 public final class ErrorCodes {
     private ErrorCodes() {}
 
@@ -14,7 +14,7 @@ public final class ErrorCodes {
         }
     }
 
-    /** By name: the first of these classes came later than the second, which is one of its kind since. */
+    /** Returns whether clients refresh metadata after an error. Old releases have only the second of the two classes. */
     private static boolean refreshes(Exception exception) {
         for (Class<?> type = exception == null ? null : exception.getClass(); type != null; type = type.getSuperclass()) {
             String name = type.getSimpleName();

@@ -5,7 +5,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 
-/** Reads lines of class, version and hex; says of each what the classes on the class path make of it: the bytes again, or why not. */
+/** Reads lines of class, version and hex; decodes the bytes with that class, and prints them re-encoded, or the failure. */
 public final class Exchange {
     private static final String PROTOCOL = "org.apache.kafka.common.protocol.";
 

@@ -25,11 +25,11 @@ import org.apache.kafka.storage.internals.log.LogConfig;
 import org.apache.kafka.streams.StreamsConfig;
 
 /**
- * Kafka's settings as Kafka itself defines them.
+ * Prints Kafka's settings, from the ConfigDefs of Kafka's classes.
  *
  * <p>Modes: {@code table} prints one JSON object for each name and type, sorted: {@code name}, {@code type} and
- * {@code of}, what can be set so. {@code hidden} takes names on standard input, one a line, and prints whether a broker
- * keeps the value of such a setting out of its log.
+ * {@code of}, the components that have the setting. {@code hidden} reads names from standard input, one per line, and
+ * prints for each setting whether a broker redacts its value in the broker's log.
  */
 public final class Settings {
     private static final ObjectMapper MAPPER = new ObjectMapper();
