@@ -9,10 +9,11 @@
 
 from __future__ import annotations
 
-from .choice import Choice, api_keys, error_codes
-from .clients import Client, Clients
+from .capture_file import Capture, open_capture
+from .client_report import Client, Clients
 from .display import to_head, to_line, to_object
 from .errors import FoundError, errors_in
+from .exchange_filter import ExchangeFilter, api_keys, error_codes
 from .files import Packet, is_capture, read_packets
 from .follow import follow_pieces, is_followed
 from .framing import Frame, frames
@@ -21,17 +22,16 @@ from .network import Segment, SocketAddress, segments
 from .reassembly import Connection, End, TcpSegment, streams
 from .report import CaptureError, Report
 from .summary import client_lines, is_partial, report_lines
-from .whole import Capture, open_capture
 
 __all__ = [
     "Capture",
     "CaptureError",
-    "Choice",
     "Client",
     "Clients",
     "Connection",
     "End",
     "Exchange",
+    "ExchangeFilter",
     "FoundError",
     "Frame",
     "Packet",

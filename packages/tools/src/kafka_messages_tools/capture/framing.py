@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..package import DEFAULT, Package
 from . import plausible
+from .client_detection import ClientDetector, NotKafka
 from .network import SocketAddress
 from .plausible import Plausibility
 from .reassembly import Connection, End, TcpSegment
@@ -27,8 +28,6 @@ MOST_KEPT_OF_ALL = 512 << 20
 LEAST_KEPT = 64 << 10
 # Maximum frame size accepted during resynchronization.
 MOST_UNSURE = 1 << 20
-# Bytes without a request after which a connection counts as not Kafka.
-MOST_UNDECIDED = 64 << 10
 # Maximum number of pending correlation ids per connection.
 MOST_EXPECTED = 4096
 # Maximum frame size.
@@ -116,9 +115,7 @@ class _Conversation:
         self._is_other = False
         self._report = report
         self._budget = budget
-        self._undecided: list[TcpSegment] = []
-        self._size = 0
-        self._ports = ports
+        self._detector = ClientDetector(connection, ports, plausibility)
         self._framers: dict[SocketAddress, _Framer] = {}
         # API key and version of pending requests by correlation id.
         self._expected: OrderedDict[int, tuple[int, int]] = OrderedDict()
@@ -129,81 +126,41 @@ class _Conversation:
         elif self._is_other:
             self._report.count("bytes of other connections", len(piece.data))
         else:
-            self._undecided.append(piece)
-            self._size += len(piece.data) + 256
-            yield from self._decide()
+            try:
+                client = self._detector.add(piece)
+            except NotKafka as reason:
+                self._ignore_connection(str(reason))
+            else:
+                yield from () if client is None else self._begin(client)
 
     def end(self) -> Iterator[Frame]:
         if self.is_kafka:
             for framer in self._framers.values():
                 yield from framer.end()
-        elif not self._is_other and self._undecided:
+        elif not self._is_other and self._detector.pieces:
             self._ignore_connection("connections without Kafka traffic")
 
-    def _decide(self) -> Iterator[Frame]:
+    def _begin(self, client: SocketAddress) -> Iterator[Frame]:
         connection = self.connection
-        client = self._client()
-        if client is not None:
-            self.is_kafka = True
-            self._report.count("connections of Kafka")
-            server = connection.server if client == connection.client else connection.client
-            for source, is_request in ((client, True), (server, False)):
-                find, check = (
-                    (self._find_request, self._plausibility.is_request)
-                    if is_request
-                    else (self._find_response, self._check)
-                )
-                self._framers[source] = _Framer(self, source, is_request, find, check, self._report, self._budget)
-            undecided, self._undecided = self._undecided, []
-            for piece in undecided:
-                yield from self._framed(piece)
-        elif self._size > MOST_UNDECIDED:
-            self._ignore_connection("connections without Kafka traffic")
-
-    def _client(self) -> SocketAddress | None:
-        connection = self.connection
-        if self._ports:
-            for client, server in ((connection.client, connection.server), (connection.server, connection.client)):
-                if server.port in self._ports:
-                    return None if self._is_encrypted(client) else client
-            self._ignore_connection("connections on other ports")
-            return None
-        first = next((piece for piece in self._undecided if piece.source == connection.client), None)
-        if connection.is_whole and (first is None or first.data):
-            start = self._first_bytes(connection.client)
-            if len(start) >= plausible.START and not self._is_encrypted(connection.client):
-                if self._plausibility.may_be_request(start):
-                    return connection.client
-                self._ignore_connection("connections without Kafka traffic")
-            return None
-        return next(filter(self._has_request, (connection.client, connection.server)), None)
-
-    def _has_request(self, source: SocketAddress) -> bool:
-        data, at, starts = b"", 0, set()
-        for piece in self._undecided:
-            if piece.source == source:
-                starts.add(len(data))
-                data += piece.data
-        while (at := self._plausibility.find_request(data, at)) + plausible.START <= len(data):
-            end = at + 4 + _size.unpack_from(data, at)[0]
-            if self._plausibility.is_request(data[at + 4 : end]) if end <= len(data) else at in starts:
-                return True
-            at += 1
-        return False
-
-    def _first_bytes(self, source: SocketAddress) -> bytes:
-        return b"".join(piece.data for piece in self._undecided if piece.source == source)
-
-    def _is_encrypted(self, client: SocketAddress) -> bool:
-        if plausible.is_tls(self._first_bytes(client)):
-            self._ignore_connection("connections encrypted by TLS")
-        return self._is_other
+        self.is_kafka = True
+        self._report.count("connections of Kafka")
+        server = connection.server if client == connection.client else connection.client
+        for source, is_request in ((client, True), (server, False)):
+            find, check = (
+                (self._find_request, self._plausibility.is_request)
+                if is_request
+                else (self._find_response, self._check)
+            )
+            self._framers[source] = _Framer(self, source, is_request, find, check, self._report, self._budget)
+        pieces, self._detector.pieces = self._detector.pieces, []
+        for piece in pieces:
+            yield from self._framed(piece)
 
     def _ignore_connection(self, what: str) -> None:
         self._is_other = True
         self._report.count(what)
-        self._report.count("bytes of other connections", sum(len(piece.data) for piece in self._undecided))
-        self._undecided.clear()
+        self._report.count("bytes of other connections", sum(len(piece.data) for piece in self._detector.pieces))
+        self._detector.pieces.clear()
 
     def _framed(self, piece: TcpSegment) -> Iterator[Frame]:
         for frame in self._framers[piece.source].feed(piece):

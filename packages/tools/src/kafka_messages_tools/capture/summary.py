@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .._text import counted
-from .clients import Client, api_name
+from .client_report import Client, api_name
 from .display import clean
 from .report import Report
 

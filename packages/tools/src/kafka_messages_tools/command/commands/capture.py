@@ -48,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(given: Namespace, out: Output, package: Package) -> int:
     """Print exchanges or clients. With ``--strict``, return 1 if data is missing, unreadable or encrypted."""
-    choice = _choice(given, package)
+    choice = _exchange_filter(given, package)
     name = given.file
     if name == "-" and sys.stdin is None:
         raise UsageError("standard input is closed; give a file name")
@@ -85,10 +85,10 @@ def _counted(opened: capture.Capture) -> Iterator[capture.Exchange]:
         yield exchange
 
 
-def _choice(given: Namespace, package: Package) -> capture.Choice:
+def _exchange_filter(given: Namespace, package: Package) -> capture.ExchangeFilter:
     has_errors = given.errors or given.error
     try:
-        return capture.Choice(
+        return capture.ExchangeFilter(
             capture.api_keys(_listed(given.api), package.name),
             frozenset(given.client),
             capture.error_codes(_listed(given.error), package.name) if has_errors else None,

@@ -11,7 +11,7 @@ from .matching import Exchange
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExchangeFilter:
     """Filter conditions, all of which must hold; the elements of each set are alternatives."""
 
     apis: frozenset[int] = frozenset()

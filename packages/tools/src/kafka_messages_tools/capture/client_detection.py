@@ -1,0 +1,84 @@
+"""Detection of Kafka connections, and of the endpoint that is the Kafka client.
+
+With ports, the other endpoint of the connection is the client. Without ports it is the endpoint that sends requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from struct import Struct
+
+from . import plausible
+from .network import SocketAddress
+from .plausible import Plausibility
+from .reassembly import Connection, TcpSegment
+
+# Bytes without a request after which a connection is not considered Kafka.
+MOST_UNDECIDED = 64 << 10
+_size = Struct(">i")
+
+
+class NotKafka(Exception):
+    """Connection without readable Kafka traffic; the text is the counter of the report for such connections."""
+
+
+class ClientDetector:
+    """Segments of a connection until its Kafka client is known."""
+
+    def __init__(self, connection: Connection, ports: Collection[int], plausibility: Plausibility) -> None:
+        self.connection = connection
+        self.pieces: list[TcpSegment] = []
+        self._ports = ports
+        self._plausibility = plausibility
+        self._size = 0
+
+    def add(self, piece: TcpSegment) -> SocketAddress | None:
+        """Return the Kafka client, or None if it is not known yet. Raises NotKafka."""
+        self.pieces.append(piece)
+        self._size += len(piece.data) + 256
+        client = self._by_port() if self._ports else self._by_requests()
+        if client is None and self._size > MOST_UNDECIDED:
+            raise NotKafka("connections without Kafka traffic")
+        return client
+
+    def _by_port(self) -> SocketAddress:
+        one, other = self.connection.client, self.connection.server
+        for client, server in ((one, other), (other, one)):
+            if server.port in self._ports:
+                self._refuse_tls(client)
+                return client
+        raise NotKafka("connections on other ports")
+
+    def _by_requests(self) -> SocketAddress | None:
+        connection = self.connection
+        opener = connection.client
+        first = next((piece for piece in self.pieces if piece.source == opener), None)
+        if not connection.is_whole or (first is not None and not first.data):
+            return next(filter(self._has_request, (opener, connection.server)), None)
+        start = self._first_bytes(opener)
+        if len(start) < plausible.START:
+            return None
+        self._refuse_tls(opener)
+        if not self._plausibility.may_be_request(start):
+            raise NotKafka("connections without Kafka traffic")
+        return opener
+
+    def _has_request(self, source: SocketAddress) -> bool:
+        data, at, starts = b"", 0, set()
+        for piece in self.pieces:
+            if piece.source == source:
+                starts.add(len(data))
+                data += piece.data
+        while (at := self._plausibility.find_request(data, at)) + plausible.START <= len(data):
+            end = at + 4 + _size.unpack_from(data, at)[0]
+            if self._plausibility.is_request(data[at + 4 : end]) if end <= len(data) else at in starts:
+                return True
+            at += 1
+        return False
+
+    def _refuse_tls(self, client: SocketAddress) -> None:
+        if plausible.is_tls(self._first_bytes(client)):
+            raise NotKafka("connections encrypted by TLS")
+
+    def _first_bytes(self, source: SocketAddress) -> bytes:
+        return b"".join(piece.data for piece in self.pieces if piece.source == source)
