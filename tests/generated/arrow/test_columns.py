@@ -230,11 +230,11 @@ def test_invalid_versions_raise(version: object, error: type[Exception], reason:
         ({"trailing": "keep"}, "trailing must be one of error, ignore, not 'keep'"),
         (
             {"mode": "PERMISSIVE", "corrupt_column": "topics"},
-            "the message has a field 'topics' already; choose another name for corrupt rows",
+            "corrupt_column is 'topics', which is already a field of the message; choose another name",
         ),
         (
             {"trailing_column": "topics"},
-            "the message has a field 'topics' already; choose another name for trailing bytes",
+            "trailing_column is 'topics', which is already a field of the message; choose another name",
         ),
         ({"corrupt_column": "x", "trailing_column": "x"}, "corrupt_column and trailing_column are both 'x'"),
         (

@@ -67,6 +67,12 @@ def test_assigning_an_invalid_address_is_rejected() -> None:
         setting.host = 5
     assert str(raised.value) == "the host at coordinators[0] must be of type str, not 5"
     assert (endpoint.host, endpoint.port) == ("h", 1)
+    [endpoint] = endpoints(FindCoordinatorResponse(host="h", port=1))
+    setting = endpoint
+    with pytest.raises(TypeError, match=r"^the host of the message must be of type str, not 5$"):
+        setting.host = 5
+    with pytest.raises(TypeError, match=r"^the port of the message must be of type int, not None$"):
+        setting.port = None
 
 
 def test_assigning_into_a_tuple_is_rejected() -> None:

@@ -147,6 +147,8 @@ def test_only_produce_without_acks_expects_no_response() -> None:
     assert expects_response(ProduceRequest(acks=1))
     assert expects_response(ProduceRequest(acks=-1))
     assert expects_response(kafka_messages.HeartbeatRequest())
+    with pytest.raises(UnknownApiError, match=r"^MetadataResponse is a response; pass the request$"):
+        expects_response(kafka_messages.MetadataResponse())
 
 
 @pytest.mark.parametrize("line", (DATA / "announced.txt").read_text().splitlines())

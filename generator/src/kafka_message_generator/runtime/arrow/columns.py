@@ -216,8 +216,7 @@ def _check_names(
     message: type[Message], unknown_tagged_fields: bool, corrupt_column: str | None, trailing_column: str | None
 ) -> None:
     names = {field.name for field in descriptor_of(message).fields} | ({UNKNOWN} if unknown_tagged_fields else set())
-    given = (("corrupt_column", corrupt_column, "corrupt rows"), ("trailing_column", trailing_column, "trailing bytes"))
-    for option, name, noun in given:
+    for option, name in (("corrupt_column", corrupt_column), ("trailing_column", trailing_column)):
         if name is None:
             continue
         if not isinstance(name, str):
@@ -225,7 +224,7 @@ def _check_names(
         if any(each == "\0" or "\ud800" <= each <= "\udfff" for each in name):
             raise ValueError(f"{option} is {name!r}: Arrow column names cannot contain NUL or lone surrogates")
         if name in names:
-            raise ValueError(f"the message has a field {name!r} already; choose another name for {noun}")
+            raise ValueError(f"{option} is {name!r}, which is already a field of the message; choose another name")
     if corrupt_column is not None and corrupt_column == trailing_column:
         raise ValueError(f"corrupt_column and trailing_column are both {corrupt_column!r}")
 

@@ -72,11 +72,10 @@ class Sent(Generic[R]):
 
     @property
     def response(self) -> R:
-        """Response. Raises LocalProtocolError before it is received."""
+        """Response to this request. Raises LocalProtocolError until the connection has received the response."""
         if self._response is None:
-            raise LocalProtocolError(
-                f"{self} has no response; iterate over the events of receive_data to read responses"
-            )
+            missing = "has no response yet; iterate over the result of receive_data to read responses"
+            raise LocalProtocolError(f"{self} {missing if self.expects_response else 'gets no response'}")
         return self._response
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from .._base.message import Response as ResponseMessage
 from .._core.display import display
 from .._core.structs import name_of
 from ..errors import EncodeError
+from ..protocol import UnknownApiError
 from ..protocol import api as api_of
 from ._errors import LocalProtocolError
 
@@ -28,11 +29,14 @@ PRODUCE = "Produce"
 
 
 def expects_response(request: Message) -> bool:
-    """Return whether a request gets a response: all but ProduceRequest with ``acks=0``.
+    """Return whether a request gets a response: False for a ProduceRequest with ``acks=0`` or an API without response.
 
-    Raises UnknownApiError for other messages.
+    Raises UnknownApiError for any other message, such as a response.
     """
-    return is_answered(api_of(type(request)), request)
+    api = api_of(type(request))
+    if isinstance(request, ResponseMessage):
+        raise UnknownApiError(f"{name_of(type(request))} is a response; pass the request")
+    return is_answered(api, request)
 
 
 def is_answered(api: Api, request: Message) -> bool:

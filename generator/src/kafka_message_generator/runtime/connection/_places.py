@@ -199,7 +199,7 @@ class Endpoint:
     @host.setter
     def host(self, host: str) -> None:
         if not isinstance(host, str):
-            raise TypeError(f"the host at {self.path or 'the message'} must be of type str, not {display(host)}")
+            raise TypeError(f"the host {self._where()} must be of type str, not {display(host)}")
         setattr(self._struct, self._names[0], host)
 
     @property
@@ -211,8 +211,11 @@ class Endpoint:
     @port.setter
     def port(self, port: int) -> None:
         if not _is_number(port):
-            raise TypeError(f"the port at {self.path or 'the message'} must be of type int, not {display(port)}")
+            raise TypeError(f"the port {self._where()} must be of type int, not {display(port)}")
         setattr(self._struct, self._names[1], port)
+
+    def _where(self) -> str:
+        return f"at {self.path}" if self.path else "of the message"
 
     def __repr__(self) -> str:
         return f"<Endpoint {self.path}: {self.host}:{self.port}>"

@@ -23,7 +23,7 @@ from ._exchange import (
     PRODUCE,
     check_response,
     check_type,
-    expects_response,
+    is_answered,
     opens_tokens,
     several,
     unsupported,
@@ -197,7 +197,7 @@ class ProxyConnection:
         if api.key in self._decoded:
             try:
                 passing.request = _decoded(payload)
-                passing.expects_response = expects_response(passing.request.message)
+                passing.expects_response = is_answered(api, passing.request.message)
                 return passing
             except KafkaMessageError as error:
                 passing.error = error

@@ -23,7 +23,7 @@ from ..protocol import api as api_of
 from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
-from ._exchange import API_VERSIONS, check_response, check_text, check_type, expects_response, opens_tokens, unsupported
+from ._exchange import API_VERSIONS, check_response, check_text, check_type, is_answered, opens_tokens, unsupported
 from ._states import AUTHENTICATING, HANDSHAKING, READY, SERVER, Event
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ class RequestReceived:
 
         ``message`` then has defaults, and ``send`` responds at version 0 with UNSUPPORTED_VERSION.
         """
-        self.expects_response = expects_response(request.message)
+        self.expects_response = is_answered(request.api, request.message)
         """False for a ProduceRequest with ``acks=0``."""
         self._connection = connection
         self._answer: bytes | None = None
