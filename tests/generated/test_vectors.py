@@ -222,7 +222,7 @@ def test_snapshot_vectors_round_trip(name: str) -> None:
 
 
 @needs_snapshot
-def test_allowed_misses_exist_in_the_snapshot() -> None:
+def test_vectors_allowed_to_fail_exist_in_the_snapshot() -> None:
     listed = {name for group in MISSES.values() for name in group}
     assert listed <= vectors.snapshot().keys()
     assert sum(len(group) for group in MISSES.values()) == len(listed), "a message has two reasons"

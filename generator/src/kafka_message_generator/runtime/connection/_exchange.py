@@ -1,4 +1,4 @@
-"""Protocol rules that the definitions lack."""
+"""Protocol rules that are not in the definitions, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_answered(api: Api, request: Message) -> bool:
 
 
 def opens_tokens(message: Message, version: int) -> bool:
-    """Return whether raw SASL tokens follow: after a successful SaslHandshake of version 0, unlike 1 (KIP-152)."""
+    """Return whether raw SASL tokens follow: True for a successful SaslHandshakeResponse of version 0 (KIP-152)."""
     is_last = version == 0 and getattr(message, "error_code", -1) == 0
     return is_last and name_of(type(message)) == "SaslHandshakeResponse"
 
