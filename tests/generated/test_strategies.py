@@ -62,9 +62,7 @@ def test_documented_special_values_are_generated(wanted: str) -> None:
 
 @QUICK
 @given(messages(MetadataResponse, 12, unknown_tagged_fields=False), messages(MetadataResponse, 0))
-def test_fields_missing_in_the_version_are_generated_with_defaults(
-    plain: MetadataResponse, old: MetadataResponse
-) -> None:
+def test_fields_missing_in_the_version_have_defaults(plain: MetadataResponse, old: MetadataResponse) -> None:
     assert plain.unknown_tagged_fields == () == old.unknown_tagged_fields
     assert all(topic.unknown_tagged_fields == () for topic in plain.topics)
     assert (old.cluster_id, old.controller_id, old.throttle_time_ms) == (None, -1, 0)

@@ -189,9 +189,7 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
 
 
 @pytest.mark.parametrize(("request_", "broker", "text"), LOST, ids=lambda value: str(value)[:20])
-def test_request_that_loses_fields_at_every_version_is_rejected(
-    request_: Request, broker: BrokerVersions, text: str
-) -> None:
+def test_request_that_no_version_can_carry_is_rejected(request_: Request, broker: BrokerVersions, text: str) -> None:
     connection = client(broker)
     for ask in (connection.send, connection.best_version):
         with pytest.raises(LocalProtocolError) as caught:

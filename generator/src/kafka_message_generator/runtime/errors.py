@@ -25,8 +25,7 @@ class PlacedError(KafkaMessageError, ValueError):
 class DecodeError(PlacedError):
     """Malformed bytes.
 
-    ``path`` is the field (``topics[3].partitions[0].leader_id``), ``offset`` the position in the data in bytes, and
-    ``reason`` the cause.
+    ``path`` is the field (``topics[3].leader_id``), ``offset`` the position of the error in bytes, ``reason`` the cause.
     """
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "", offset: int = -1) -> None:

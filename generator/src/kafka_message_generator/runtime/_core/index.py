@@ -15,8 +15,7 @@ def load(
 ) -> object:
     """Import the attribute ``name`` of ``package``, store it in ``namespace``, and return it.
 
-    ``modules`` maps names to defining modules; ``parts`` are submodules. Raises AttributeError for an unknown name, or
-    ImportError in an import statement.
+    ``modules`` maps names to defining modules; ``parts`` are submodules. Raises AttributeError or ImportError.
     """
     if name == "__all__" and parts and sys._getframe(2).f_globals.get("__name__") != "pydoc":
         return list(modules)

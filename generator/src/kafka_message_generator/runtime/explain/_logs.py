@@ -44,11 +44,7 @@ def open_metadata(topic: Span) -> None:
 
 
 def redact_metadata(top: Span, message: str, topics: list[Span], data: bytes) -> None:
-    """Redact undecoded bytes and unknown tagged fields of metadata topics.
-
-    The bytes after a fault are redacted too, unless another topic was decoded and the message does not contain the name
-    or id of the metadata topic.
-    """
+    """Redact undecoded bytes of metadata topics, and bytes after a fault that may contain metadata records."""
     fetched = FETCHED.get(message)
     if fetched is None:
         return

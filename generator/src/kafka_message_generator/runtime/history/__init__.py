@@ -57,9 +57,7 @@ def release_of(release: str) -> str:
     if line:
         return line[-1]
     major = release.split(".")[0]
-    alike = did_you_mean(
-        release, [each for each in RELEASES if each.split(".")[0] == major]
-    )  # do not suggest 3.5.0 for 5.0
+    alike = did_you_mean(release, [each for each in RELEASES if each.split(".")[0] == major])  # not 3.5.0 for 5.0
     known = f"which has {RELEASES[0]} to {RELEASES[-1]}"
     raise ValueError(f"Kafka {display(release)} is not in the history of this package, {known}{alike}")
 
@@ -78,7 +76,7 @@ def versions_in(release: str, message: AnyMessage) -> Versions:
 
 
 def listeners_in(release: str, request: AnyMessage) -> tuple[str, ...]:
-    """Return the listeners of a request in a release: ``zkBroker`` (alone before 2.8), ``broker``, ``controller``.
+    """Return the listeners of a request in a release: ``zkBroker`` (the only one before 2.8), ``broker``, ``controller``.
 
     Empty for releases without the request, and for other messages. Raises ValueError for an unknown release or message.
     """

@@ -51,8 +51,8 @@ MIXED = Chances()
 def random_messages(message: type[M], version: int, seed: int = 0, mixed: int = 3) -> Iterator[M]:
     """Yield a message with every field set, one with every nullable field null, and ``mixed`` random ones.
 
-    Equal seeds give equal messages. Fields that the version lacks keep their defaults. The call raises
-    UnsupportedVersionError, before the iteration.
+    Equal seeds give equal messages. Fields that the version lacks have their defaults. The call itself raises
+    UnsupportedVersionError.
     """
     check_class(message)
     return _drawn(message, checked_version(message, version), seed, mixed)
