@@ -51,7 +51,7 @@ class Client:
         if not expects_response(request):
             raise ValueError(f"{request.NAME} with acks=0 has no response")
         if self.failure is None:
-            sent = self.connection.send(request, version)  # by default the highest common version
+            sent = self.connection.send(request, version)  # by default the highest without losses
             answered = self.waiting[sent.correlation_id] = asyncio.get_running_loop().create_future()
             self.writer.write(sent.data)
             await answered
@@ -81,7 +81,7 @@ class Client:
 
 
 async def find_leader(client: Client, name: str) -> tuple[UUID, str, int]:
-    """Return a topic's id, and host and port of the leader of partition 0, which a new topic lacks at first."""
+    """Return a topic's id, and host and port of the leader of partition 0. Waits for the leader of a new topic."""
     reason = ""
     for _ in range(TRIES):
         metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name)]))
@@ -101,7 +101,7 @@ async def write_and_read(leader: Client, name: str, topic_id: UUID) -> None:
     """Write a record to partition 0 and print all its records."""
     records = write_batch([Record(value=b"hello", timestamp=1_700_000_000_000)])
     part = ProduceRequest.PartitionProduceData(index=0, records=records)
-    # Each version has either the name or the id of a topic and omits the other.
+    # Each version has either the name or the id of a topic; the other is not sent.
     data = ProduceRequest.TopicProduceData(name=name, topic_id=topic_id, partition_data=[part])
     produced = await leader.ask(ProduceRequest(acks=-1, timeout_ms=5000, topic_data=[data]))
     print("errors:", list(errors(produced)))

@@ -17,7 +17,7 @@ class Client:
         self.reader, self.writer, self.connection = reader, writer, ClientConnection("first")
 
     async def ask(self, request: Request[R]) -> R:
-        sent = self.connection.send(request)  # at the highest common version
+        sent = self.connection.send(request)  # at the highest version without losses
         self.writer.write(sent.data)
         while not sent.is_answered:
             if not (data := await self.reader.read(65536)):

@@ -48,7 +48,7 @@ class Part(Protocol):
 
 @contextmanager
 def partial_failures(part: Part) -> Generator[None, None, None]:
-    """Set the error code of this part on failure, so that other parts are still answered."""
+    """Set the error code of this part if it fails, so that the other parts of the response are not affected."""
     try:
         yield
     except RequestError as error:
@@ -63,7 +63,7 @@ def partial_failures(part: Part) -> Generator[None, None, None]:
 
 @dataclass
 class Mock:
-    """Base of mock brokers: receives requests, sends responses, and answers failures with an error."""
+    """Base of mock brokers: receives requests, sends responses, and turns exceptions into error responses."""
 
     host: str
     port: int
@@ -105,7 +105,7 @@ MAX_FETCH_BYTES = 55 << 20
 
 
 def converted(records: bytes, magic: int) -> bytes:
-    """Return the records as a batch of another format, without data that it does not support."""
+    """Return the records as a batch of another format, without data that this format does not support."""
     reader = read_batches(records)
     found = list(reader.records())
     if reader.incomplete:
@@ -116,14 +116,14 @@ def converted(records: bytes, magic: int) -> bytes:
 
 @dataclass
 class Log:
-    """Topic: the batches of its only partition, each with the offset after it."""
+    """Batches of a topic's only partition, each with the offset after the batch."""
 
     id: UUID = field(default_factory=uuid4)
     end: int = 0
     batches: list[tuple[int, bytes]] = field(default_factory=list[tuple[int, bytes]])
 
     def append(self, records: bytes) -> int:
-        """Append a batch and return its offset. As in Kafka, a request has one valid batch of format 2."""
+        """Append a batch and return its offset. As in Kafka, a request must have exactly one batch, of format 2."""
         data = with_base_offset(records, self.end, leader_epoch=0)
         [batch] = read_batches(data)
         if batch.count != batch.last_offset_delta + 1 or batch.is_control:
@@ -133,7 +133,7 @@ class Log:
         return base
 
     def read(self, offset: int, most: int, is_first: bool) -> bytes:
-        """Return the batches from an offset on, up to ``most`` bytes, or one larger batch if it is the first."""
+        """Return the batches from an offset on, up to ``most`` bytes, or one larger batch if ``is_first``."""
         if not 0 <= offset <= self.end:
             raise RequestError(ErrorCode.OFFSET_OUT_OF_RANGE)
         found: list[bytes] = []
@@ -268,7 +268,7 @@ class Member:
 
 @dataclass
 class Broker(Topics):
-    """Topics and groups of one member each, which leads the group and assigns its own partitions."""
+    """Topics, and groups of one member. The member is the leader and assigns the partitions to itself."""
 
     members: dict[str, Member] = field(default_factory=dict[str, Member])
     committed: dict[str, dict[str, dict[int, int]]] = field(default_factory=dict[str, dict[str, dict[int, int]]])
@@ -369,7 +369,7 @@ class Broker(Topics):
     def group_offsets(
         self, group: k.OffsetFetchRequest.OffsetFetchRequestGroup
     ) -> k.OffsetFetchResponse.OffsetFetchResponseGroup:
-        """Return the committed offsets of a group, -1 if there are none; null requests all."""
+        """Return the committed offsets of a group, -1 for partitions without one; null topics request all."""
         group_response = k.OffsetFetchResponse.OffsetFetchResponseGroup(group_id=group.group_id)
         committed, topics = self.committed.get(group.group_id, {}), group.topics
         if topics is None:

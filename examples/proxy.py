@@ -39,7 +39,7 @@ LARGE = 1 << 16
 
 
 def limited(response: ApiVersionsResponse) -> bool:
-    """Remove unreadable versions, as addresses in them would pass unchanged; return True if there were any."""
+    """Remove versions that cannot be decoded, as their addresses would pass unchanged; return True if there were any."""
     is_changed = False
     for each in list(response.api_keys):
         ours = READ.get(each.api_key)
@@ -55,13 +55,13 @@ def limited(response: ApiVersionsResponse) -> bool:
 
 
 def write(writer: asyncio.StreamWriter, chunks: list[bytes]) -> None:
-    """Write a small frame at once, and a large one in chunks, which avoids a copy."""
+    """Write a small frame at once; write a large frame in chunks, to avoid a copy."""
     for each in chunks if sum(map(len, chunks)) >= LARGE else [b"".join(chunks)]:
         writer.write(each)
 
 
 class Proxy:
-    """Local port for each broker; a broker named in a response gets its port then."""
+    """A local port for each broker, opened when a response first contains the broker."""
 
     def __init__(self) -> None:
         self.ports: dict[tuple[str, int], int] = {}

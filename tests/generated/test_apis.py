@@ -75,7 +75,7 @@ def test_header_versions_are_defined_for_unsupported_versions() -> None:
 
 
 @pytest.mark.parametrize("each", apis(), ids=str)
-def test_api_classes_match_its_name_key_and_versions(each: Api) -> None:
+def test_classes_of_an_api_match_its_name_key_and_versions(each: Api) -> None:
     request, response = each.request_class, each.response_class
     assert f"{each.name}Request" == request.NAME
     assert f"{each.name}Response" == response.NAME
@@ -124,7 +124,7 @@ def test_removed_api_keeps_its_classes() -> None:
     assert removed.request_class.NAME == "LeaderAndIsrRequest"
 
 
-def test_unsupported_valid_versions_are_known_for_each_api() -> None:
+def test_valid_versions_include_those_removed_from_each_api() -> None:
     older = {str(each): [v for v in each.valid_versions if v not in each.supported_versions] for each in apis()}
     assert {name: versions for name, versions in older.items() if versions and len(versions) < 3} == {
         "ListOffsets": [0],

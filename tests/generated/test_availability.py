@@ -99,7 +99,7 @@ def test_fields_added_to_existing_versions_have_their_own_release() -> None:
     assert field_since("ApiVersionsResponse", "ApiKeys[].ApiKey", 3) == "2.4.0"
 
 
-def test_fields_of_record_keys_exist_since_the_message() -> None:
+def test_fields_of_record_keys_are_as_old_as_the_message() -> None:
     assert (since("ConsumerGroupMetadataKey"), field_since("ConsumerGroupMetadataKey", "GroupId")) == ("3.5.0", "3.5.0")
     for message in all_messages():
         if message.kind == "coordinator-key":
@@ -123,7 +123,7 @@ def test_renamed_message_keeps_its_first_release() -> None:
         ("SubscriptionInfoData", 5, "2.5.0"),
     ],
 )
-def test_records_older_than_their_definitions_are_marked(message: str, version: int, then: str) -> None:
+def test_records_older_than_their_definitions_are_reported_as_older(message: str, version: int, then: str) -> None:
     assert (since(message, version), is_older(message, version), missing_in(message, version)) == (then, True, "")
     assert f"since before {then}, which defines it first" in words(message)[0 if message != "RequestHeader" else 1]
 

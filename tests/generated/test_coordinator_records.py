@@ -110,7 +110,7 @@ def test_invalid_coordinator_records_raise_decode_error(key: str, value: str | N
             3,
             "OffsetCommitKey: the value of this key is OffsetCommitValue, not GroupMetadataValue",
         ),
-        (OFFSET, OffsetCommitValue(), None, "OffsetCommitValue: value_version is required"),
+        (OFFSET, OffsetCommitValue(), None, "OffsetCommitValue: a value needs value_version"),
         (OFFSET, None, 3, "OffsetCommitKey: value_version is 3, but there is no value"),
         (
             OffsetCommitKey(partition=1 << 31),

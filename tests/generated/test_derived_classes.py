@@ -89,7 +89,7 @@ def test_subclass_works_in_every_encoding() -> None:
 
 
 @pytest.mark.usefixtures("implementation")
-def test_subclass_errors_name_the_field() -> None:
+def test_errors_of_subclasses_contain_the_path_of_the_field() -> None:
     with pytest.raises(EncodeError) as caught:
         Asked(topics=["orders"]).write(12)  # type: ignore[list-item]
     assert str(caught.value) == "MetadataRequest v12: topics[0]: expected MetadataRequestTopic, got str of 6 characters"
@@ -288,7 +288,7 @@ def test_subclass_with_incompatible_constructor_raises_on_read(read: Callable[[b
         read(asked_for_topic().write(12))
     words, _, detail = str(caught.value).partition(" (")
     assert words == (
-        "cannot create Strange from the decoded values: its constructor must accept every field of MetadataRequest by "
+        "cannot create Strange from field values: its constructor must accept every field of MetadataRequest by "
         "name and have defaults for its own fields"
     )
     assert detail.startswith("Strange.__init__() got an unexpected keyword argument '")

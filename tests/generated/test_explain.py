@@ -61,7 +61,7 @@ def explained_leaves(message: Message, version: int, *, records: bool = False) -
     return leaves_by_path(explain(message.write(version), type(message), version, records=records))
 
 
-def test_notes_name_errors_defaults_and_lengths() -> None:
+def test_notes_contain_error_names_defaults_and_lengths() -> None:
     topic = MetadataResponseTopic(error_code=3, name="orders", topic_id=ID)
     found = explain(MetadataResponse(topics=[topic]).write(13), MetadataResponse, 13)
     leaves = leaves_by_path(found)

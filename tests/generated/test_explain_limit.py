@@ -63,7 +63,7 @@ def test_secrets_beyond_the_limit_are_redacted() -> None:
     assert (rest["hex"], rest["value"]) == (None, "(redacted)")
 
 
-def test_differences_beyond_the_limit_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+def test_differences_beyond_the_span_limit_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     other = DATA.replace(b"topic-299", b"other-299")
     assert main(["diff", "MetadataRequest", "9", DATA.hex(), other.hex(), "--text", "--color", "never"]) == 1
     assert capsys.readouterr().out == "topics, rest\n  - 250 more elements\n  + 250 more elements\n"

@@ -69,7 +69,7 @@ def test_metadata_fields_have_their_entity_types() -> None:
     assert broker["node_id"] == "brokerId"
 
 
-def test_every_error_code_field_is_marked() -> None:
+def test_every_error_code_field_is_recognized() -> None:
     found = [(struct, field.name) for struct, field in fields() if field.is_error_code]
     assert len(found) >= 122
     assert ("MetadataResponse.MetadataResponseTopic", "error_code") in found

@@ -176,7 +176,7 @@ def test_unknown_keys_are_rejected_unless_ignored() -> None:
     assert from_json(CreateTopicsRequest, given, 7, ignore_unknown=True) == topics_request()
 
 
-def test_records_size_alone_is_rejected() -> None:
+def test_size_of_records_without_the_records_is_rejected() -> None:
     written = to_json(produce_request(b"abc"), 12, records="size")
     expected = (
         "ProduceRequest v12: topicData[0].partitionData[0].records: is missing, but version 12 has this field; "

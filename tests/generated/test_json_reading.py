@@ -51,7 +51,7 @@ def test_keyed_arrays_keep_duplicates_and_order() -> None:
     assert list(from_json(ApiVersionsResponse, to_json(message, 0), 0).api_keys) == keys
 
 
-def test_fields_outside_the_version_get_their_defaults() -> None:
+def test_fields_missing_in_the_version_get_their_defaults() -> None:
     given = {"replicaId": 1, "maxWaitMs": 2, "minBytes": 3, "maxBytes": 4, "isolationLevel": 1, "topics": []}
     message = from_json(FetchRequest, given, 4)
 

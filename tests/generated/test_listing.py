@@ -70,7 +70,7 @@ MEANT = [
 
 
 @pytest.mark.parametrize(("statement", "error"), MEANT)
-def test_misspelt_message_name_gets_a_suggestion(statement: str, error: str) -> None:
+def test_misspelled_message_name_gets_a_suggestion(statement: str, error: str) -> None:
     printed = run_python(f"import kafka_messages; {statement}")
     assert printed.splitlines()[-1] == f"{error}; did you mean 'MetadataResponse'?"
 
@@ -98,7 +98,7 @@ ELSEWHERE = [
 
 
 @pytest.mark.parametrize(("statement", "error", "module"), ELSEWHERE)
-def test_missing_name_error_names_its_submodule(statement: str, error: str, module: str) -> None:
+def test_error_for_a_missing_name_contains_its_submodule(statement: str, error: str, module: str) -> None:
     code = f"""
 import sys, kafka_messages
 try:

@@ -35,7 +35,7 @@ def test_find_without_key_raises() -> None:
     for call in (found.find, found.find_all):
         with pytest.raises(TypeError) as caught:
             call()
-        assert str(caught.value) == "TopicProduceDataCollection requires at least one key field"
+        assert str(caught.value) == "TopicProduceDataCollection lookup: pass at least one key field"
 
 
 def test_find_by_partial_key_sees_changes() -> None:

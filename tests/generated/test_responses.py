@@ -53,7 +53,7 @@ def test_decode_response_reads_kafkas_bytes() -> None:
     assert response.encode().hex() == METADATA_RESPONSE_12
 
 
-def test_response_is_typed_by_its_class() -> None:
+def test_decode_response_infers_the_type_from_the_given_class() -> None:
     (payload,) = split_frames(bytes.fromhex(METADATA_RESPONSE_12))
     response = decode_response(payload, MetadataResponse, 12)
     assert_type(response, DecodedResponse[MetadataResponse])

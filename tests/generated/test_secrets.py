@@ -81,7 +81,7 @@ RULE = [
 
 
 @pytest.mark.parametrize(("name", "secret"), RULE, ids=[name for name, _ in RULE])
-def test_setting_names_are_classified_by_the_rule(name: str, secret: bool) -> None:
+def test_config_names_are_classified_as_secret_or_not(name: str, secret: bool) -> None:
     assert is_secret_setting(name) is secret
 
 
@@ -141,7 +141,7 @@ def test_known_settings_are_not_redacted() -> None:
     assert found.value == REDACTED
 
 
-def test_synonyms_are_redacted_by_their_own_names() -> None:
+def test_config_synonyms_are_redacted_according_to_their_own_names() -> None:
     synonyms = [
         DescribeConfigsSynonym(name="log.retention.ms", value="5"),
         DescribeConfigsSynonym(name="x", value=PLANTED),

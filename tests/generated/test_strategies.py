@@ -47,7 +47,7 @@ def test_failures_shrink_to_a_minimal_message(seed: int) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["nulls", "tags", "twins", "controller"])
-def test_documented_values_occur(wanted: str) -> None:
+def test_documented_special_values_are_generated(wanted: str) -> None:
     def occurs(response: MetadataResponse) -> bool:
         names = [topic.name for topic in response.topics]
         return {
@@ -62,7 +62,7 @@ def test_documented_values_occur(wanted: str) -> None:
 
 @QUICK
 @given(messages(MetadataResponse, 12, unknown_tagged_fields=False), messages(MetadataResponse, 0))
-def test_excluded_fields_have_defaults(plain: MetadataResponse, old: MetadataResponse) -> None:
+def test_fields_missing_in_the_version_have_defaults(plain: MetadataResponse, old: MetadataResponse) -> None:
     assert plain.unknown_tagged_fields == () == old.unknown_tagged_fields
     assert all(topic.unknown_tagged_fields == () for topic in plain.topics)
     assert (old.cluster_id, old.controller_id, old.throttle_time_ms) == (None, -1, 0)

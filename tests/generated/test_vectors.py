@@ -140,7 +140,7 @@ def test_equal_schemas_are_shared() -> None:
 
 
 def message_from_json_in(vector: Vector) -> Message:
-    """Return the message of ``json_in``, or a new one without it."""
+    """Return the message of ``json_in``, or a new message if the vector has no ``json_in``."""
     if vector.json_in is None:
         return vector.cls()
     return from_json(vector.cls, vector.json_in, vector.version)
@@ -222,7 +222,7 @@ def test_snapshot_vectors_round_trip(name: str) -> None:
 
 
 @needs_snapshot
-def test_allowed_misses_exist_in_the_snapshot() -> None:
+def test_vectors_allowed_to_fail_exist_in_the_snapshot() -> None:
     listed = {name for group in MISSES.values() for name in group}
     assert listed <= vectors.snapshot().keys()
     assert sum(len(group) for group in MISSES.values()) == len(listed), "a message has two reasons"
@@ -234,7 +234,7 @@ def _problem(vector: Vector) -> str | None:
         return "there is no such message"
     cls, version = vectors.message_class(name), vector.version
     if name.endswith("Key") and version == cls.API_KEY:
-        version = 0  # coordinator keys now have the version as API key of the definition; the bytes are equal
+        version = 0  # the version of older coordinator keys is now their API key; the bytes are equal
     if version not in vectors.versions_of(cls):
         return "there is no such version"
     try:

@@ -124,7 +124,7 @@ def test_elements_of_wrong_type_raise_encode_error(message: Any, version: int, t
         assert str(caught.value) == text
 
 
-def test_wrong_struct_outside_the_version_raises_encode_error() -> None:
+def test_wrong_struct_in_a_field_missing_in_the_version_raises_encode_error() -> None:
     with pytest.raises(EncodeError) as caught:
         produce_response("broker 1").write(3)
     place = "ProduceResponse v3: responses[0].partition_responses[0].current_leader"

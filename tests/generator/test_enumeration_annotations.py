@@ -210,5 +210,7 @@ def test_missing_enums_component_raises_value_error(tmp_path: Path) -> None:
     package = import_package(tmp_path / "out" / "src", name)
     assert not (tmp_path / "out" / "src" / name / "enums").exists()
     form = importlib.import_module(f"{name}.json")
-    with pytest.raises(ValueError, match=f"^{name} has no names for numbers; generate it with the component enums$"):
+    with pytest.raises(
+        ValueError, match=f"^{name} has no enumerations; generate the package with the component enums$"
+    ):
         form.to_json(package.Probe(), 0, names=True)

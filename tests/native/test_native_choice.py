@@ -33,7 +33,7 @@ def test_missing_core_falls_back_to_pure() -> None:
 
 def test_core_of_another_plan_format_is_not_used() -> None:
     text = f"import kafka_messages_native\nkafka_messages_native.FORMAT = 7\n{USED}"
-    assert script(text) == "pure method it reads plan format 7, but this package has format 1\n"
+    assert script(text) == "pure method the core reads plan format 7, but this package has format 1\n"
 
 
 @pytest.mark.parametrize("error", ["MemoryError", "RecursionError"])

@@ -136,7 +136,7 @@ def test_second_frame_is_printed_with_its_address(capsys: pytest.CaptureFixture[
     titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ApiVersionsRequest v3")]
     assert titles == [
         "ApiVersionsRequest v3",
-        f"ApiVersionsRequest v3  from address {len(frame):04x}; offsets in its notes are relative to it",
+        f"ApiVersionsRequest v3  from address {len(frame):04x}; offsets in notes are relative to this address",
     ]
 
 

@@ -130,7 +130,7 @@ def test_struct_with_a_field_missing_in_the_version_round_trips(version: int) ->
     assert encode(columns, km.FetchRequest, version).to_pylist() == [data]
 
 
-def test_error_names_the_first_invalid_row() -> None:
+def test_error_contains_the_first_invalid_row() -> None:
     kind = pa.struct(list(schema(km.ListTransactionsRequest, unknown_tagged_fields=True)))
     row = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1, "transactional_id_pattern": None}
     rows = [
@@ -147,7 +147,7 @@ def test_error_names_the_first_invalid_row() -> None:
     )
 
 
-def test_columns_outside_the_version_are_optional() -> None:
+def test_columns_of_fields_missing_in_the_version_are_optional() -> None:
     topics = pa.array([[{"name": "a"}], []], pa.list_(pa.struct([pa.field("name", pa.string())])))
     wanted = [
         km.MetadataRequest(topics=[km.messages.metadata_request.MetadataRequestTopic(name="a")]).write(0),

@@ -64,8 +64,8 @@ def test_invalid_texts_of_other_types_raise() -> None:
     )
     for texts, reason in (
         (large, "Offset invariant failure: offset for slot 1 out of bounds: 9 > 6"),
-        (index, "index 7 is out of range for a dictionary of 2"),
-        (below, "index -1 is out of range for a dictionary of 2"),
+        (index, "index 7 is out of range for a dictionary of 2 values"),
+        (below, "index -1 is out of range for a dictionary of 2 values"),
         (inner, "Offset invariant failure: offset for slot 1 out of bounds: 9 > 2"),
     ):
         assert type_error_text(commit_columns_with(texts), OffsetCommitValue, 3) == (
@@ -129,7 +129,7 @@ def test_invalid_message_arrays_raise_on_decode() -> None:
     for array, reason in (
         (rows, "Offset invariant failure: non-monotonic offset at slot 2: 10 < 30"),
         (pa.chunked_array([rows, pa.array(ROWS)]), "Offset invariant failure: non-monotonic offset at slot 2: 10 < 30"),
-        (index, "index 7 is out of range for a dictionary of 3"),
+        (index, "index 7 is out of range for a dictionary of 3 values"),
     ):
         for mode in ("FAILFAST", "PERMISSIVE"):
             with pytest.raises(TypeError) as caught:

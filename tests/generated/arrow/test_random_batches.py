@@ -1,6 +1,6 @@
 """The column codec against the object codec on random messages, all versions in one array.
 
-They have what the vectors lack: unknown tagged fields, repeated keys, long values, and fields of the proposals.
+Random messages have what the vectors lack: unknown tagged fields, repeated keys, long values, and fields of the proposals.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def test_random_batches_of_mixed_versions_round_trip(package: Package, name: str
 
     columns.validate(full=True)
     wanted = [expected(facts, facts.fields, cls.read(each, version), version, unknown=True) for version, each in rows]
-    assert repr(with_maps(columns.to_pylist())) == repr(wanted)  # repr, for the sake of NaN
+    assert repr(with_maps(columns.to_pylist())) == repr(wanted)  # repr, because NaN differs from itself
     for version in sorted(set(versions)):
         of_version = pa.array([each == version for each in versions])
         again = arrow.encode(columns.filter(of_version), cls, version)

@@ -115,7 +115,7 @@ def test_missing_name_or_type_column_redacts_more_values() -> None:
     assert redacted(rest, km.ConfigRecord).equals(rest)
 
 
-def test_value_with_invalid_utf8_name_is_redacted() -> None:
+def test_config_value_is_redacted_if_the_name_is_invalid_utf8() -> None:
     data = RECORDS[1].write(0).replace(b"log.dirs", b"log.d\xff\xfes")
     column = decode(pa.array([data]), km.ConfigRecord, 0, validate_utf8=False)
     assert redacted(column, km.ConfigRecord).field("value").to_pylist() == ["(redacted)"]

@@ -82,5 +82,5 @@ def test_rejected_data_is_not_buffered() -> None:
 
 
 @pytest.mark.parametrize("listener", ["broker", "controller"])
-def test_listener_does_not_change_named_apis(listener: str) -> None:
+def test_listener_does_not_change_the_given_apis(listener: str) -> None:
     assert announce(["Fetch"], listener=listener) == announce(["Fetch"])

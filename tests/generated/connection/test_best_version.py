@@ -137,59 +137,59 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
     (
         fetch(topic_id=ID),
         BrokerVersions.of({"Fetch": Versions(4, 11)}),
-        "FetchRequest: none of the versions 4 to 11 has all fields that are set; 11 lacks topics[0].topic_id (only versions"
-        " 13+ have this field); pass a version, or drop these fields with lossy=True",
+        "FetchRequest: none of the versions 4 to 11 can carry the whole request; 11 cannot carry"
+        " topics[0].topic_id (only versions 13+ have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         metadata(topic_id=ID),
         BrokerVersions.of({"Metadata": Versions(0, 9)}),
-        "MetadataRequest: none of the versions 0 to 9 has all fields that are set; 9 lacks topics[0].topic_id (only versions"
-        " 10+ have this field); pass a version, or drop these fields with lossy=True",
+        "MetadataRequest: none of the versions 0 to 9 can carry the whole request; 9 cannot carry"
+        " topics[0].topic_id (only versions 10+ have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         FindCoordinatorRequest(key="billing", coordinator_keys=["billing"]),
         NEWEST,
-        "FindCoordinatorRequest: none of the versions 0 to 6 has all fields that are set; 6 lacks key (only versions 0-3"
-        " have this field); pass a version, or drop these fields with lossy=True",
+        "FindCoordinatorRequest: none of the versions 0 to 6 can carry the whole request; 6 cannot"
+        " carry key (only versions 0-3 have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         AddPartitionsToTxnRequest(transactions=[AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction()]),
         NEWEST,
-        "AddPartitionsToTxnRequest: none of the versions 0 to 3 has all fields that are set; versions 4 to 5 are for"
-        " brokers only; 3 lacks transactions (only versions 4+ have this field); pass a version, or drop these fields with"
-        " lossy=True",
+        "AddPartitionsToTxnRequest: none of the versions 0 to 3 can carry the whole request; versions 4 to 5 are for"
+        " brokers only; 3 cannot carry transactions (only versions 4+ have this field); pass a version, or drop"
+        " these fields with lossy=True",
     ),
     (
         produce("t", topic_id=ID),
         NEWEST,
-        "ProduceRequest: none of the versions 3 to 11 has all fields that are set; versions 12 to 13 need"
-        " transaction.version 2 if transactional_id is set; 11 lacks topic_data[0].topic_id (only versions 13+ have this"
-        " field); pass a version, or drop these fields with lossy=True",
+        "ProduceRequest: none of the versions 3 to 11 can carry the whole request; versions 12 to 13 need"
+        " transaction.version 2 if transactional_id is set; 11 cannot carry topic_data[0].topic_id (only versions 13+"
+        " have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         FetchRequest(topics=[FetchRequest.FetchTopic(topic=str(n)) for n in range(5)], replica_id=1),
         BrokerVersions.of({"Fetch": Versions(15, 18)}),
-        "FetchRequest: none of the versions 15 to 18 has all fields that are set; 18 lacks replica_id (only versions 0-14"
-        " have this field), topics[0].topic (only versions 0-12 have this field), topics[1].topic (only versions 0-12 have"
-        " this field), 3 more; pass a version, or drop these fields with lossy=True",
+        "FetchRequest: none of the versions 15 to 18 can carry the whole request; 18 cannot carry"
+        " replica_id (only versions 0-14 have this field), topics[0].topic (only versions 0-12 have this field),"
+        " topics[1].topic (only versions 0-12 have this field), 3 more; pass a version, or drop these fields with lossy=True",
     ),
     (
         SyncGroupRequest(group_instance_id="a", protocol_type="consumer", protocol_name="range"),
         BrokerVersions.of({"SyncGroup": Versions(0, 2)}),
-        "SyncGroupRequest: none of the versions 0 to 2 has all fields that are set; 2 lacks group_instance_id (only versions"
-        " 3+ have this field); pass a version, or drop these fields with lossy=True",
+        "SyncGroupRequest: none of the versions 0 to 2 can carry the whole request; 2 cannot carry"
+        " group_instance_id (only versions 3+ have this field); pass a version, or drop these fields with lossy=True",
     ),
     (
         HeartbeatRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)),
         BrokerVersions.of({"Heartbeat": Versions(0, 3)}),
-        "HeartbeatRequest: none of the versions 0 to 3 has all fields that are set; 3 lacks unknown_tagged_fields (version 3"
-        " has no tagged fields); pass a version, or drop these fields with lossy=True",
+        "HeartbeatRequest: none of the versions 0 to 3 can carry the whole request; 3 cannot carry"
+        " unknown_tagged_fields (version 3 has no tagged fields); pass a version, or drop these fields with lossy=True",
     ),
 ]
 
 
 @pytest.mark.parametrize(("request_", "broker", "text"), LOST, ids=lambda value: str(value)[:20])
-def test_request_lossy_at_every_version_is_rejected(request_: Request, broker: BrokerVersions, text: str) -> None:
+def test_request_that_no_version_can_carry_is_rejected(request_: Request, broker: BrokerVersions, text: str) -> None:
     connection = client(broker)
     for ask in (connection.send, connection.best_version):
         with pytest.raises(LocalProtocolError) as caught:
@@ -325,7 +325,7 @@ REFUSED = "no version of Metadata is negotiated: the ApiVersionsResponse had the
         (
             ApiVersionsRequest(),
             None,
-            "; a broker needs client_software_name and client_software_version in an ApiVersionsRequest",
+            "; brokers require client_software_name and client_software_version in an ApiVersionsRequest",
         ),
         (ApiVersionsRequest(), 2, ""),
         (ApiVersionsRequest(client_software_name="n", client_software_version="1"), None, ""),

@@ -163,7 +163,7 @@ def test_single_coordinator_key_is_an_entity() -> None:
         assert (entity.type, entity.value) == ("groupId", "g")
 
 
-def test_request_of_another_response_is_rejected() -> None:
+def test_request_that_does_not_match_the_response_is_rejected() -> None:
     for given in (MetadataRequest(), FindCoordinatorResponse()):
         with pytest.raises(TypeError) as caught:
             entities(FindCoordinatorResponse(), request=given)
@@ -179,7 +179,7 @@ def test_empty_string_is_not_an_entity() -> None:
     assert [each.group_id for each in OffsetFetchRequest.read(request.write(9), 9).groups] == ["ann.g"]
 
 
-def test_names_unmarked_in_definitions_are_entities() -> None:
+def test_names_without_entity_type_in_the_definition_are_entities() -> None:
     assert with_changed_entities(ReadShareGroupStateRequest(group_id="g")).group_id == "ann.g"
     assert with_changed_entities(ConsumerProtocolSubscription(topics=["a", "b"])).topics == ["ann.a", "ann.b"]
     info, part = StreamsGroupTopologyValue.TopicInfo, StreamsGroupTopologyValue.Subtopology
@@ -248,7 +248,7 @@ def test_negative_ids_are_not_entities() -> None:
     assert list(entities(TransactionLogValue(producer_id=-1, previous_producer_id=-1, next_producer_id=-1))) == []
 
 
-def test_entity_codes_equal_the_enumerations() -> None:
+def test_codes_of_entity_types_equal_the_enumerations() -> None:
     text = (ROOT / "specs" / "kafka" / "entities.json").read_text(encoding="utf-8")
     facts = json.loads("\n".join(line for line in text.splitlines() if not line.startswith("//")))
     coordinators, configs, acls = (

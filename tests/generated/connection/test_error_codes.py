@@ -183,7 +183,7 @@ def test_error_response_sets_the_code_of_the_selected_topics() -> None:
         assert told.error_code == 0
 
 
-def test_error_response_sets_the_code_of_a_whole_fetch() -> None:
+def test_error_response_sets_the_top_level_code_of_a_fetch() -> None:
     asked = FetchRequest(topics=[FetchRequest.FetchTopic(topic_id=TOPIC, partitions=[FetchRequest.FetchPartition()])])
     response = error_response(asked, 71, version=16, where=lambda place: place.partition is None)
     assert isinstance(response, FetchResponse)

@@ -138,7 +138,7 @@ def test_error_responses_have_the_given_message(text: str | None) -> None:
 
 def test_error_response_with_code_0_is_rejected() -> None:
     request = decoded_request(kafka_messages.MetadataRequest(), 12)
-    with pytest.raises(ValueError, match=r"^0 means success; pass the code of an error$"):
+    with pytest.raises(ValueError, match=r"^error code 0 means success; pass the code of an error$"):
         error_response(request, ErrorCode.NONE)
 
 
@@ -147,6 +147,8 @@ def test_only_produce_without_acks_expects_no_response() -> None:
     assert expects_response(ProduceRequest(acks=1))
     assert expects_response(ProduceRequest(acks=-1))
     assert expects_response(kafka_messages.HeartbeatRequest())
+    with pytest.raises(UnknownApiError, match=r"^MetadataResponse is a response; pass the request$"):
+        expects_response(kafka_messages.MetadataResponse())
 
 
 @pytest.mark.parametrize("line", (DATA / "announced.txt").read_text().splitlines())
@@ -182,7 +184,9 @@ def test_features_are_announced() -> None:
 def test_removed_api_cannot_be_announced() -> None:
     removed = next(each for each in apis() if each.is_removed)
     assert isinstance(removed, Api)
-    with pytest.raises(UnknownApiError, match=rf"^{removed} has no version to announce$"):
+    with pytest.raises(
+        UnknownApiError, match=rf"^{removed} has no version to announce; skip it with only_present=True$"
+    ):
         announce([removed])
 
 
@@ -204,7 +208,7 @@ def test_error_response_accepts_message_and_version() -> None:
 
 
 @pytest.mark.parametrize(("version", "name"), [(10, ""), (11, ""), (12, None)])
-def test_error_for_topic_id_has_no_topic_name(version: int, name: str | None) -> None:
+def test_error_response_for_a_topic_id_has_no_topic_name(version: int, name: str | None) -> None:
     topic = kafka_messages.MetadataRequest.MetadataRequestTopic(name=None, topic_id=UUID(int=7))
     answer = error_response(kafka_messages.MetadataRequest(topics=[topic]), 3, version=version)
     assert isinstance(answer, kafka_messages.MetadataResponse)

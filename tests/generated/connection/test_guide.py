@@ -199,7 +199,7 @@ def test_proxy_rewrites_broker_addresses_to_its_own(beginning: str) -> None:
     assert ports == [broker, proxy]
 
 
-def test_index_states_the_length_of_programs() -> None:
+def test_index_page_states_the_length_of_programs() -> None:
     index = " ".join((ROOT / "docs" / "README.md").read_text(encoding="utf-8").split())
     client, mock, proxy = (line_count(program) for program in ("client", "mock_broker", "proxy"))
     assert "start with a program of about 50 lines" in index

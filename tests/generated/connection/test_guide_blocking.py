@@ -171,7 +171,7 @@ def test_close_inside_a_response_raises(page: SimpleNamespace) -> None:
         pytest.raises(RemoteProtocolError) as caught,
     ):
         page.Client(stream)
-    want = "the peer closed the connection inside the frame at offset 0, after 6 bytes of it"
+    want = "the peer closed the connection inside the frame at offset 0, after 6 bytes"
     assert str(caught.value) == want
 
 

@@ -73,7 +73,7 @@ def test_late_response_after_a_timeout_is_discarded() -> None:
         (
             b"\0\0",
             RemoteProtocolError,
-            "the peer closed the connection inside the frame at offset {offset}, after 2 bytes of it",
+            "the peer closed the connection inside the frame at offset {offset}, after 2 bytes",
         ),
         (
             b"\0\0\0\4\0\0\0\x63",

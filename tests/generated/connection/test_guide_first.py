@@ -159,7 +159,7 @@ def test_damaged_batch_closes_the_connection(caplog: pytest.LogCaptureFixture) -
     assert "ChecksumError" in caplog.text
 
 
-def test_mock_serves_produce_up_to_the_last_version_with_names() -> None:
+def test_mock_supports_produce_up_to_the_last_version_with_topic_names() -> None:
     [highest] = [each.max_version for each in mock.SERVED.api_keys if each.api_key == ApiKey.PRODUCE]
     name = fields_of(ProduceRequest.TopicProduceData)[0]
     assert (name.name, name.versions.highest) == ("name", highest)

@@ -116,7 +116,7 @@ def test_batch_with_valid_checksum_is_accepted(broker: Any) -> None:
 
 
 @pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (18, 2)])
-def test_fetched_batches_have_the_magic_of_the_version(old_broker: Any, version: int, magic: int) -> None:
+def test_fetched_batches_have_the_magic_of_the_fetch_version(old_broker: Any, version: int, magic: int) -> None:
     if version > 4:
         old_broker.announced = announce()
     ask(old_broker, produce(write_batch(RECORDS, compression="gzip")), produce(write_batch(RECORDS)), version=7)

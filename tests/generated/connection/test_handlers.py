@@ -73,7 +73,7 @@ WRONG: list[tuple[Callable[[Handlers[int]], object], type[Exception], str]] = [
         TypeError,
         "expected a function as the handler of HeartbeatRequest, got None",
     ),
-    (lambda each: each.on(Metadata)(print), ValueError, "MetadataRequest has a handler already"),
+    (lambda each: each.on(Metadata)(print), ValueError, "MetadataRequest already has a handler"),
     (lambda each: each.answer(HeartbeatRequest(), 1), LookupError, "no handler is registered for HeartbeatRequest"),
     (lambda each: each.answer(Metadata, 1), TypeError, "expected a request, got the class MetadataRequest"),
     (

@@ -212,5 +212,5 @@ def test_unknown_entity_type_is_rejected_with_suggestion() -> None:
         entities(METADATA, "topicNames")  # type: ignore[arg-type]
     words = "brokerId clientId clientMetrics delegationToken groupId principal producerId shareKey topicName transactionalId"
     choices = ", ".join(map(repr, [*words.split(), "user"]))
-    with pytest.raises(ValueError, match=rf"^unknown entity type 'x'; they are {choices}$"):
+    with pytest.raises(ValueError, match=rf"^unknown entity type 'x'; known types are {choices}$"):
         entities(METADATA, "x")  # type: ignore[arg-type]

@@ -347,7 +347,7 @@ def test_invalid_local_responses_are_rejected() -> None:
     assert proxy.answer(silent, ProduceResponse()) == b""
 
 
-def test_unknown_api_versions_version_is_answered_at_version_0() -> None:
+def test_unknown_version_of_api_versions_is_answered_at_version_0() -> None:
     proxy = ProxyConnection()
     [asked] = proxy.receive_from_client(frame(b"\0\x12\0\x63\0\0\0\1\xff\xff\0body"))
     assert isinstance(asked, RequestForwarded)

@@ -112,7 +112,7 @@ def test_unannounced_api_is_not_decoded() -> None:
         list(server.receive_data(damaged))
 
 
-def test_unannounced_api_versions_version_is_not_decoded() -> None:
+def test_unannounced_version_of_api_versions_is_not_decoded() -> None:
     server = ServerConnection(announce(release="2.2"))
     header = (18).to_bytes(2, "big") + (3).to_bytes(2, "big") + (7).to_bytes(4, "big") + b"\xff\xff\x00"
     [received] = requests_in(server.receive_data(frame(header + b"damaged")))

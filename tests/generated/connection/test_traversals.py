@@ -29,7 +29,7 @@ def lists_in(message: Message) -> Iterator[tuple[Any, str]]:
 
 
 @pytest.mark.parametrize("name", message_names())
-def test_traversals_equal_the_generic_one(name: str) -> None:
+def test_compiled_traversals_equal_the_generic_traversal(name: str) -> None:
     facts = descriptor_of(message_class(name))
     for message in sample_messages(name):
         before = repr(message)
@@ -48,7 +48,7 @@ def test_traversals_equal_the_generic_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", message_names())
-def test_downgrades_equal_the_generic_traversal(name: str) -> None:
+def test_downgrades_equal_those_of_the_generic_traversal(name: str) -> None:
     for message in sample_messages(name):
         before = repr(message)
         for version in versions_of(type(message)):
@@ -66,7 +66,7 @@ def test_downgrades_equal_the_generic_traversal(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", message_names())
-def test_values_set_by_traversals_are_stored(name: str) -> None:
+def test_values_assigned_through_iterators_are_stored(name: str) -> None:
     for message in sample_messages(name):
         for place in error_codes(message):
             place.code = 7

@@ -34,7 +34,7 @@ def test_invalid_nullable_structs_raise_decode_error(data: str, version: int, te
 
 
 @pytest.mark.parametrize("mark", range(256))
-def test_every_presence_byte_is_null_or_present(mark: int) -> None:
+def test_every_presence_byte_means_null_or_present(mark: int) -> None:
     struct = bytes.fromhex("05 00000000 00000000 0002 00000000")
     if mark > 127:
         assert NullableAssignment.read(bytes([mark]), 0) == NullableAssignment()
@@ -100,6 +100,6 @@ def test_mutated_bytes_are_rejected_or_re_encodable(name: str) -> None:
                 assert bytes(out) == written
 
 
-def test_70000_elements_with_only_a_struct_round_trip() -> None:
+def test_70000_elements_that_contain_only_a_struct_round_trip() -> None:
     message = AllTypesRequest(wrappers=[Wrapper(content=Content(size=1))] * 70000)
     assert AllTypesRequest.read(message.write(0), 0) == message

@@ -84,7 +84,7 @@ def test_duplicate_sequential_tags_raise_decode_error() -> None:
     assert str(decode_error(NullableAssignment, 1, data)) == "NullableAssignment v1: duplicate tag 9 at offset 4"
 
 
-def test_errors_in_tagged_fields_name_the_field() -> None:
+def test_errors_in_tagged_fields_contain_the_path_of_the_field() -> None:
     data = TaggedTypes(words="abc").write(1)
     at = data.index(b"abc")
     error = decode_error(TaggedTypes, 1, data[: at - 1] + b"\x09" + data[at:])

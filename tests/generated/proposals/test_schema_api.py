@@ -317,7 +317,7 @@ def test_read_error_has_place_and_offset() -> None:
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_equal_versions_share_one_schema(name: str) -> None:
+def test_versions_with_equal_layout_share_one_schema(name: str) -> None:
     package = Package(name)
     shared = 0
     for message in map(package.message, package.message_names):

@@ -107,7 +107,7 @@ def test_unsigned_varint_of_300_is_ac_02() -> None:
 # --- 002: integer encodings -------------------------------------------------------------------------------------------
 
 
-def test_widened_field_takes_8_bytes_from_version_2() -> None:
+def test_widened_field_takes_8_bytes_at_version_2() -> None:
     body = IntegerEncodings(too_small=-2).write(0)
     assert body[:4].hex() == "fffffffe"
     assert IntegerEncodings.read(body, 0).too_small == -2

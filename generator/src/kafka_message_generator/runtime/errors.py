@@ -1,14 +1,14 @@
-"""Exceptions of messages."""
+"""Base classes of exceptions, and exceptions about a message."""
 
 from __future__ import annotations
 
 
 class KafkaMessageError(Exception):
-    """Base of all errors of this package."""
+    """Base of all exceptions of this package."""
 
 
 class PlacedError(KafkaMessageError, ValueError):
-    """Base of errors at one place of a message."""
+    """Base of exceptions about one field: ``message`` name, ``version``, ``path`` of the field, and ``reason``."""
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "") -> None:
         super().__init__(reason, message, version, path)
@@ -25,7 +25,7 @@ class PlacedError(KafkaMessageError, ValueError):
 class DecodeError(PlacedError):
     """Malformed bytes.
 
-    ``path`` is the field (``topics[3].partitions[0].leader_id``), ``offset`` the byte, and ``reason`` the cause.
+    ``path`` is the field (``topics[3].leader_id``), ``offset`` the position of the error in bytes, ``reason`` the cause.
     """
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "", offset: int = -1) -> None:
@@ -39,4 +39,4 @@ class EncodeError(PlacedError):
 
 
 class UnsupportedVersionError(KafkaMessageError, ValueError):
-    """Version that the message lacks; the text has the valid range."""
+    """Version that a message or API does not have, or that broker and package do not have in common."""

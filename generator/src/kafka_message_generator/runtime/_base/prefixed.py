@@ -1,4 +1,4 @@
-"""Readers of int16 and varint prefixes, and of messages after them."""
+"""Readers of int16 and varint prefixes, and of the message after a prefix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _unpack_h = Struct(">h").unpack_from
 
 
 def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Text = "strict") -> M:
-    """Return the message in ``data`` from ``offset`` to the end. Raises UnsupportedVersionError and DecodeError."""
+    """Decode the message from ``offset`` to the end of ``data``. Raises UnsupportedVersionError and DecodeError."""
     if text == "strict":
         result, end = message.read_from(data, offset, version)
     else:

@@ -1,4 +1,4 @@
-"""Array elements of primitive types, without their count."""
+"""Readers and writers of array elements of primitive types; callers handle the count."""
 
 from __future__ import annotations
 

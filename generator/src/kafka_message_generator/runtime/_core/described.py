@@ -1,4 +1,4 @@
-"""Docstrings of messages and structs with a line per field and, with ``history``, their first releases."""
+"""Docstrings of messages and structs: a line per field, with its first release if ``history`` is present."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formatting of values as text and JSON, and removal of control characters from text for terminals."""
+"""Formatting of values as text and JSON; unprintable characters are escaped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 def formatted(value: object) -> str:
-    """Return a value as short text: strings quoted, bytes by their count, UUIDs in base64."""
+    """Return a value as short text: quoted strings, the number of bytes, UUIDs in base64."""
     if value is None:
         return "null"
     if isinstance(value, bool):

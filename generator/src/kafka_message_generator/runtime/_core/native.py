@@ -1,6 +1,6 @@
-"""Loader of the native core (`kafka-messages-native`) or the pure Python code.
+"""Loader of the native core (`kafka-messages-native`); without the core, pure Python code is used.
 
-The pure code repeats every call that the core declines.
+The pure code also repeats every call that the core declines.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _load(name: str) -> tuple[Any, str]:
     except Exception as error:  # fall back to the pure code
         return None, str(error)
     if found.FORMAT != FORMAT:
-        return None, f"it reads plan format {found.FORMAT}, but this package has format {FORMAT}"
+        return None, f"the core reads plan format {found.FORMAT}, but this package has format {FORMAT}"
     return found, ""
 
 
@@ -80,7 +80,7 @@ def _construct_natively(plan: object, struct: Any, namespace: dict[str, Any]) ->
         _core.use_maker(struct)
 
 
-refused: dict[str, Exception] = {}  # errors by the name of rejected messages
+refused: dict[str, Exception] = {}  # error by message name, for plans that the core rejected
 _core, reason = _load("kafka_messages_native")
 _package = None if _core is None else _core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET, as_derived, _make_plan)
 filled = None if _core is None else _core.filled  # creates objects with slots

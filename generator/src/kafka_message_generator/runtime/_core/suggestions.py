@@ -1,4 +1,4 @@
-"""Suggestions for unknown names: the closest match or the exporting module."""
+"""Suggestions for unknown names: the closest known name, or the module that exports the name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wire primitives of generated code, for cases beyond the inlined common one.
+"""Wire primitives that generated code calls for all but the common cases, which it inlines.
 
 Readers return a value and the offset after it. ``long_`` readers get the varint's first byte as ``first``, and the
 offset after it as ``pos``. Only ``nullable`` readers accept null.
@@ -64,7 +64,7 @@ def _apart(pieces: list[bytes]) -> list[bytes]:
 UNSET: Any = object()
 
 MAX_STRING_LENGTH = 32767
-# Maximum count of arrays with elements of no bytes.
+# Maximum number of elements in an array whose elements take no bytes.
 MAX_EMPTY_ELEMENTS = 65535
 
 
@@ -236,7 +236,7 @@ def empty_count(count: int) -> int:
 
 
 def tag_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
-    """Return tag, start and end of a tagged field. Raises Malformed for a repeated tag."""
+    """Return tag, start and end of a tagged field. Raises Malformed for a repeated tag or a size beyond the data."""
     tag, pos = read_uvarint(data, pos)
     size, pos = read_uvarint(data, pos)
     end = pos + size
@@ -278,7 +278,7 @@ def _tag_of(field: RawTaggedField) -> int:
 def merged(
     known: dict[int, bytes], unknown: RawTaggedFields, reserved: tuple[int, ...], bound: int
 ) -> dict[int, bytes]:
-    """Return tagged fields by tag. Raises Refused for repeated, reserved or out-of-range tags."""
+    """Merge tagged fields into one dict by tag. Raises Refused for repeated, reserved or out-of-range tags."""
     fields = dict(known)
     for raw in unknown:
         if not 0 <= raw.tag < bound or raw.tag in reserved or raw.tag in fields:

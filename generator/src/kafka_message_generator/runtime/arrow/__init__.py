@@ -1,4 +1,4 @@
-"""Conversion between Arrow arrays of encoded messages and struct columns (extra ``arrow``)."""
+"""Conversion of Arrow arrays of encoded messages to struct columns and back (extra ``arrow``)."""
 
 from __future__ import annotations
 

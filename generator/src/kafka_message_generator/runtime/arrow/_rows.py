@@ -1,4 +1,4 @@
-"""Encoding of single rows, for error reasons and unknown tagged fields."""
+"""Encoding row by row, to find the reason of an error and to write unknown tagged fields."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _object(
 
 
 def _absent(descriptor: MessageDescriptor, field: FieldDescriptor, value: object, version: int) -> object:
-    # Null counts as absent: decoded columns have it at such versions.
+    # Null counts as the default: decoded columns are null where the version lacks the field.
     try:
         return Builder(descriptor).default(field) if value is None else _plain(descriptor, field, value, version)
     except SchemaError:
@@ -134,7 +134,7 @@ def _element(descriptor: MessageDescriptor, field: FieldDescriptor, value: objec
 
 
 def _cast(field: FieldDescriptor, value: object) -> object:
-    # Convert a value of another column type like Arrow's cast.
+    # Convert values of other column types as Arrow's cast does.
     if isinstance(value, float | Decimal) and field.type in _INTEGERS and isfinite(value) and value == int(value):
         return int(value)
     if isinstance(value, str) and field.type in ("bytes", "records"):

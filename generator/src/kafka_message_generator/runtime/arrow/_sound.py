@@ -1,4 +1,4 @@
-"""Bounds checks of Arrow arrays, as pyarrow and numpy follow invalid offsets into foreign memory."""
+"""Bounds checks of Arrow arrays, because pyarrow and numpy follow invalid offsets out of the buffers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LISTS = {
 
 
 def check_buffers(array: pa.Array) -> None:
-    """Raise TypeError for missing or short buffers, in constant time."""
+    """Raise TypeError for missing or short buffers; takes constant time."""
     try:
         array.validate()
     except pa.ArrowException as error:
@@ -36,7 +36,7 @@ def check_buffers(array: pa.Array) -> None:
 
 
 def check_places(array: pa.Array, path: str) -> None:
-    """Raise TypeError for invalid offsets, views or indices at ``path``; requires checked buffers."""
+    """Raise TypeError for invalid offsets, views or indices at ``path``. Call ``check_buffers`` first."""
     kind = array.type
     if len(array) == 0:
         return
@@ -55,7 +55,7 @@ def check_places(array: pa.Array, path: str) -> None:
         check_all(array.view(BYTES_OF_TEXT.get(kind, kind)), path)
     elif isinstance(array, pa.FixedSizeListArray):
         check_places(array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size), f"{path}[]")
-    elif isinstance(array, pa.ListArray | pa.LargeListArray):  # includes maps
+    elif isinstance(array, pa.ListArray | pa.LargeListArray):  # a map array is a list array
         check_all(
             _without_elements(array, pa.list_ if isinstance(array, pa.ListArray) else pa.large_list, 2, path), path
         )
@@ -169,7 +169,7 @@ def _check_indices(array: pa.DictionaryArray, path: str) -> None:
     lowest, highest, count = found["min"].as_py(), found["max"].as_py(), len(array.dictionary)
     if lowest is not None and not 0 <= lowest <= highest < count:
         wrong = lowest if lowest < 0 else highest
-        raise unsound(path, f"index {wrong} is out of range for a dictionary of {count}")
+        raise unsound(path, f"index {wrong} is out of range for a dictionary of {count} values")
 
 
 def _without_elements(array: pa.Array, kind: Callable[..., Any], buffers: int, path: str) -> pa.Array:

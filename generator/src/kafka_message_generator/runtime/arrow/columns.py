@@ -1,4 +1,4 @@
-"""Decoding of Arrow arrays of messages to columns, and encoding."""
+"""Conversion of Arrow arrays of encoded messages to struct columns and back."""
 
 from __future__ import annotations
 
@@ -55,14 +55,15 @@ def decode(
     """Decode an array of binary values, one message each, to structs; null stays null.
 
     ``version`` is an int, an integer array with one version per row, or None for an int16 prefix (coordinator values).
-    Fields that the version lacks are null, or their default with ``emit_defaults``. ``trailing`` is "error" or
-    "ignore"; ``trailing_column`` names a field for ignored bytes. ``validate_utf8=False`` keeps invalid UTF-8.
+    Fields that the version lacks are null, or have their defaults with ``emit_defaults``. ``trailing`` ("error" or
+    "ignore") applies to bytes after a message; ``trailing_column`` adds a field with the ignored bytes.
+    ``validate_utf8=False`` keeps invalid UTF-8.
 
-    A bad row raises RowError (a DecodeError) in mode "FAILFAST". In "PERMISSIVE" it is null, or has null fields and
-    its bytes in ``corrupt_column``.
+    An invalid row raises RowError (a DecodeError) in mode "FAILFAST". In "PERMISSIVE" the row is null; with
+    ``corrupt_column`` its other fields are null, and this column has its bytes.
 
-    Raises ValueError for invalid arguments and for 2 GiB or more in one array. Raises TypeError for other arrays,
-    invalid offsets, and versions that are not integers.
+    Raises ValueError for invalid arguments and for 2 GiB or more in one array. Raises TypeError for arrays of other
+    types, invalid offsets, and versions that are not integers.
     """
     if mode not in MODES:
         raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r}")
@@ -96,8 +97,8 @@ def encode(
 ) -> pa.Array:
     """Encode an array of structs from ``decode``, or a table, to binary values of one version; null stays null.
 
-    Every field of the version needs a column of its name; other types for the same values are cast. A field that
-    the version lacks must be null or its default, unless ignorable. ``prefix`` writes the version (int16) before each
+    Every field of the version needs a column of its name; columns of other types are cast. A field that the version
+    lacks must be null or its default, unless ignorable. ``prefix`` writes the version (int16) before each
     value.
 
     Raises EncodeRowError for the first invalid row, UnsupportedVersionError, KeyError for a missing column, and
@@ -178,7 +179,7 @@ def _known_version(version: Versions, count: int) -> Known:
         return None
     if _is_integer(version):
         if not -_INT64 <= version < _INT64:
-            raise ValueError(f"invalid version {version}")
+            raise ValueError(f"version {version} is out of range for INT64")
         return int(version)
     if isinstance(version, pa.Array | pa.ChunkedArray):
         values = version
@@ -189,14 +190,14 @@ def _known_version(version: Versions, count: int) -> Known:
     if not pa.types.is_integer(values.type) and not pa.types.is_null(values.type):
         raise TypeError(f"versions must be integers, not {values.type}")
     if len(values) != count:
-        raise ValueError(f"{len(values)} versions for {count} rows")
+        raise ValueError(f"got {len(values)} versions for {count} rows")
     if isinstance(values, pa.ChunkedArray):
         values = in_one(values, "")
     check_buffers(values)
     try:
         return pc.fill_null(values.cast(pa.int64()), -1)
     except pa.ArrowInvalid:
-        raise ValueError(f"invalid version {pc.max(values)}") from None
+        raise ValueError(f"version {pc.max(values)} is out of range for INT64") from None
 
 
 def _is_one(version: object) -> bool:
@@ -216,8 +217,7 @@ def _check_names(
     message: type[Message], unknown_tagged_fields: bool, corrupt_column: str | None, trailing_column: str | None
 ) -> None:
     names = {field.name for field in descriptor_of(message).fields} | ({UNKNOWN} if unknown_tagged_fields else set())
-    given = (("corrupt_column", corrupt_column, "corrupt rows"), ("trailing_column", trailing_column, "trailing bytes"))
-    for option, name, noun in given:
+    for option, name in (("corrupt_column", corrupt_column), ("trailing_column", trailing_column)):
         if name is None:
             continue
         if not isinstance(name, str):
@@ -225,9 +225,9 @@ def _check_names(
         if any(each == "\0" or "\ud800" <= each <= "\udfff" for each in name):
             raise ValueError(f"{option} is {name!r}: Arrow column names cannot contain NUL or lone surrogates")
         if name in names:
-            raise ValueError(f"the message has a field {name!r} already; choose another name for {noun}")
+            raise ValueError(f"{option} is {name!r}, which is already a field of the message; choose another name")
     if corrupt_column is not None and corrupt_column == trailing_column:
-        raise ValueError(f"corrupt_column and trailing_column are both {corrupt_column!r}")
+        raise ValueError(f"corrupt_column and trailing_column are both {corrupt_column!r}; choose different names")
 
 
 def _row_error(message: type[Message], data: bytes, row: int, known: Known) -> KafkaMessageError:

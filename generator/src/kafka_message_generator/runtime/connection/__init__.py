@@ -1,4 +1,4 @@
-"""Kafka connections without I/O, in the style of h11, and functions on any message."""
+"""Kafka connections without I/O, in the style of h11, and access to error codes, addresses and names in messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Protocol rules that the definitions lack."""
+"""Protocol rules that are not in the definitions, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .._base.message import Response as ResponseMessage
 from .._core.display import display
 from .._core.structs import name_of
 from ..errors import EncodeError
+from ..protocol import UnknownApiError
 from ..protocol import api as api_of
 from ._errors import LocalProtocolError
 
@@ -28,11 +29,14 @@ PRODUCE = "Produce"
 
 
 def expects_response(request: Message) -> bool:
-    """Return whether a request gets a response: all but ProduceRequest with ``acks=0``.
+    """Return whether a request gets a response: False for a ProduceRequest with ``acks=0`` or an API without response.
 
-    Raises UnknownApiError for other messages.
+    Raises UnknownApiError for any other message, such as a response.
     """
-    return is_answered(api_of(type(request)), request)
+    api = api_of(type(request))
+    if isinstance(request, ResponseMessage):
+        raise UnknownApiError(f"{name_of(type(request))} is a response; pass the request")
+    return is_answered(api, request)
 
 
 def is_answered(api: Api, request: Message) -> bool:
@@ -40,7 +44,7 @@ def is_answered(api: Api, request: Message) -> bool:
 
 
 def opens_tokens(message: Message, version: int) -> bool:
-    """Return whether raw SASL tokens follow: after a successful SaslHandshake of version 0, unlike 1 (KIP-152)."""
+    """Return whether raw SASL tokens follow: True for a successful SaslHandshakeResponse of version 0 (KIP-152)."""
     is_last = version == 0 and getattr(message, "error_code", -1) == 0
     return is_last and name_of(type(message)) == "SaslHandshakeResponse"
 

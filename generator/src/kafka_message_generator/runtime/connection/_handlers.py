@@ -1,4 +1,4 @@
-"""Handlers of requests."""
+"""Registry of request handlers."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Handlers(Generic[P]):
     """Request handlers by class, for mock brokers and proxies.
 
     ``@handlers.on(MetadataRequest)`` registers a function or coroutine function that returns a MetadataResponse.
-    Handlers in ``Handlers[int]()`` take an int after the request. Iterating yields the request classes.
+    Handlers in ``Handlers[int]()`` take an int after the request. Iteration yields the request classes.
     """
 
     def __init__(self) -> None:
         self._by_name: dict[str, Callable[..., Any]] = {}
 
     def on(self, kind: type[Q]) -> HandlerDecorator[Q, P]:
-        """Return a decorator that registers a handler.
+        """Return a decorator that registers the handler of a request class.
 
-        Raises TypeError for other classes, and ValueError for a second handler.
+        Raises TypeError for other classes. The decorator raises ValueError if the class already has a handler.
         """
         return HandlerDecorator(self._by_name, _request_name(kind))
 
@@ -50,7 +50,7 @@ class Handlers(Generic[P]):
     def answer(self, request: Request[R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the handler of a request and return the response.
 
-        Raises LookupError without a handler, and TypeError for a coroutine function.
+        Raises LookupError if there is no handler, and TypeError if the handler is a coroutine function.
         """
         found: Any = self._handler(request)(request, *args, **kwargs)
         if isinstance(found, Coroutine):
@@ -60,7 +60,7 @@ class Handlers(Generic[P]):
         return response
 
     async def answer_async(self, request: Request[R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call or await the handler of a request and return the response. Raises LookupError without a handler."""
+        """Like ``answer``, but also await coroutine functions. Raises LookupError if there is no handler."""
         found: Any = self._handler(request)(request, *args, **kwargs)
         response: R = await found if isinstance(found, Coroutine) else found
         return response
@@ -109,7 +109,7 @@ class HandlerDecorator(Generic[Q_co, P]):
         if not callable(handler):
             raise TypeError(f"expected a function as the handler of {self._name}, got {or_class(handler)}")
         if self._name in self._by_name:
-            raise ValueError(f"{self._name} has a handler already")
+            raise ValueError(f"{self._name} already has a handler")
         self._by_name[self._name] = handler
         return handler
 

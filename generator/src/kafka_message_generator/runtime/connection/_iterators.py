@@ -1,4 +1,4 @@
-"""Iterators over parts of messages."""
+"""Iterators over error codes, addresses and names in messages."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def errors(message: Message) -> Iterator[Error]:
 
 
 def error_codes(message: Message, *, version: int | None = None) -> Iterator[ErrorCodePlace]:
-    """Iterate over every place of an error code, to read or change it; outer structs first.
+    """Iterate over every place of an error code, outer structs first, to read or set the codes.
 
-    ``version`` limits this to places of that version. Raises UnsupportedVersionError.
+    With ``version``, yields only places that this version has. Raises UnsupportedVersionError.
     """
     cls = _printed(message)
     at = None if version is None else checked_version(cls, version)
@@ -61,7 +61,7 @@ def error_codes(message: Message, *, version: int | None = None) -> Iterator[Err
 
 
 def endpoints(message: Message) -> Iterator[Endpoint]:
-    """Iterate over every nonempty host with its port, in message order, to read or change it."""
+    """Iterate over every nonempty host with its port, in message order, to read or change them."""
     found = _endpoints.get(type(message))
     if found is None:
         cls = _printed(message)
@@ -72,8 +72,8 @@ def endpoints(message: Message) -> Iterator[Endpoint]:
 def entities(message: Message, *types: EntityType, request: Message | DecodedRequest | None = None) -> Iterator[Entity]:
     """Iterate over the names in a message (topics, groups, brokers …), in message order, to read or change them.
 
-    ``types`` limits the entity types, which come from the definition, from ``entities.json``, or from a sibling field
-    (configurations, ACLs, quotas). For keys of FindCoordinatorResponse pass ``request``; otherwise they are skipped.
+    ``types`` selects entity types. The type of a name is given in the definition, in ``entities.json``, or in a sibling
+    field (configurations, ACLs, quotas). Keys of FindCoordinatorResponse are skipped unless you pass ``request``.
 
     Also skipped: unknown types, ACL wildcards (``*``, ``User:*``), null, empty strings, negative numbers, and encoded
     bytes such as records and group assignments.
@@ -93,7 +93,7 @@ def entities(message: Message, *types: EntityType, request: Message | DecodedReq
 def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Iterator[Any]]:
     for each in types:
         if each not in ENTITY_TYPES:
-            advice = did_you_mean(str(each), ENTITY_TYPES) or f"; they are {', '.join(map(repr, ENTITY_TYPES))}"
+            advice = did_you_mean(str(each), ENTITY_TYPES) or f"; known types are {', '.join(map(repr, ENTITY_TYPES))}"
             raise ValueError(f"unknown entity type {each!r}{advice}")
     key = (cls, *sorted(set(types)))
     found = _entities.get(key)
@@ -106,7 +106,7 @@ def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Itera
 def _check_request(message: Message, request: object) -> None:
     if not isinstance(request, Message):
         within = getattr(request, "request", None)
-        advice = "; its .request is one" if isinstance(within, Message | DecodedRequest) else ""
+        advice = "; pass its attribute request" if isinstance(within, Message | DecodedRequest) else ""
         raise TypeError(f"request must be the request of {message.NAME}, not {or_class(request)}{advice}")
     if not isinstance(message, getattr(request, "response_class", ())):
         raise TypeError(f"{display(request)} is not the request of {message.NAME}")

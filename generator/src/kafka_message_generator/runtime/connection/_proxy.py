@@ -1,4 +1,4 @@
-"""Connection between a client and a broker."""
+"""Connection of a proxy between a client and a broker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ._exchange import (
     PRODUCE,
     check_response,
     check_type,
-    expects_response,
+    is_answered,
     opens_tokens,
     several,
     unsupported,
@@ -55,8 +55,8 @@ class ProxyConnection:
     """Both directions of a proxied connection, without I/O.
 
     Each frame becomes one event at once; only local responses are delayed. The APIs in ``decode`` (default: all) are
-    decoded. Other frames pass undecoded, including unknown APIs and versions. Only an invalid header or an unexpected
-    response ends the connection. Not thread-safe.
+    decoded. Other frames pass undecoded, including unknown APIs and versions. Only an invalid frame, an invalid header
+    or an unexpected response ends the connection. Not thread-safe.
     """
 
     def __init__(
@@ -69,31 +69,31 @@ class ProxyConnection:
         self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
         self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
-        self._requests: deque[RequestForwarded] = deque()  # without a response yet
-        self._tokens = 0  # after the last request
+        self._requests: deque[RequestForwarded] = deque()  # requests that await a response
+        self._tokens = 0  # unanswered tokens after the last request
 
     @property
     def unanswered(self) -> tuple[RequestForwarded, ...]:
-        """Requests without a response, oldest first."""
+        """Requests that await a response, oldest first."""
         return tuple(request for request in self._requests if request._answer is None)
 
     @property
     def trailing_data(self) -> tuple[bytes, bytes]:
-        """Unconsumed bytes of client and broker."""
+        """Received bytes of client and broker that belong to no event yet."""
         return self._client.trailing_data[0], self._broker.trailing_data[0]
 
     def receive_from_client(self, data: BytesLike) -> Iterator[FromClient]:
-        """Add bytes from the client (b"" at its end) and iterate over events for the broker.
+        """Add bytes from the client (b"" after it closed) and iterate over events for the broker.
 
-        Both steps raise RemoteProtocolError.
+        The call and the iteration raise RemoteProtocolError.
         """
         self._client.receive(data)
         return self._of_client()
 
     def receive_from_broker(self, data: BytesLike) -> Iterator[FromBroker]:
-        """Add bytes from the broker (b"" at its end) and iterate over events for the client.
+        """Add bytes from the broker (b"" after it closed) and iterate over events for the client.
 
-        Both steps raise RemoteProtocolError.
+        The call and the iteration raise RemoteProtocolError.
         """
         self._broker.receive(data)
         return self._of_broker()
@@ -104,7 +104,8 @@ class ProxyConnection:
         The result is empty if the request expects no response. It is also empty if the broker owes an earlier response;
         ``receive_from_broker`` then yields a LocalResponse in order.
 
-        Raises LocalProtocolError for the wrong response or request, UnsupportedVersionError, EncodeError and TypeError.
+        Raises LocalProtocolError for a response of another API, and for a request that is already answered or came on
+        another connection. Raises UnsupportedVersionError, EncodeError and TypeError.
         """
         check_type(request, RequestForwarded)
         api, version = request.api, request._version
@@ -197,7 +198,7 @@ class ProxyConnection:
         if api.key in self._decoded:
             try:
                 passing.request = _decoded(payload)
-                passing.expects_response = expects_response(passing.request.message)
+                passing.expects_response = is_answered(api, passing.request.message)
                 return passing
             except KafkaMessageError as error:
                 passing.error = error

@@ -1,4 +1,4 @@
-"""Compiler of the loops of ``errors``, ``error_codes``, ``endpoints`` and ``entities``."""
+"""Compiler of the loops in ``errors``, ``error_codes``, ``endpoints`` and ``entities``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kafka's names for numbers and strings: ``AclOperation.READ``, ``GroupState.STABLE``.
+"""Kafka's enumerations of numbers and strings: ``AclOperation.READ``, ``GroupState.STABLE``.
 
 Members equal the numbers and strings of fields. An unknown number becomes ``AclOperation.UNKNOWN_99``.
 ``ENUMERATIONS`` has all enumerations by name.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        # Created on first use; most programs need only ErrorCode and ApiKey.
+        # Import the tables on first use; most programs need only ErrorCode and ApiKey.
         if name == "__all__":
             return _module("_tables").__all__
         for where in () if name.startswith("_") else ("_protocol", "_tables"):

@@ -1,4 +1,4 @@
-"""Redaction of spans by the rules of ``secrets``."""
+"""Redaction of spans, according to the rules in ``secrets``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .._base.message import Message
 
 _INDEX = re.compile(r"\[\d+\]")
-# Header fields of fixed size, without bytes of the body.
+# Header fields of fixed size, which never contain bytes of the body.
 _CERTAIN = ("request_api_key", "request_api_version", "correlation_id")
 # Types of fixed size.
 _FIXED = frozenset(each.name for each in PRIMITIVES.values())
@@ -45,7 +45,7 @@ def mark(top: Span, message: type[Message], prefix: str = "") -> None:
 
 
 def _redact_closed(span: Span) -> None:
-    # In secret records: keys, values, compressed data and unreadable bytes.
+    # Redact keys, values, compressed data and unreadable bytes of secret records.
     for leaf in span.leaves():
         if leaf.role in (FAULT, REST) or isinstance(leaf.value, bytes):
             redact(leaf)
@@ -54,7 +54,7 @@ def _redact_closed(span: Span) -> None:
 
 
 def redact_header(top: Span, *, is_damaged: bool) -> None:
-    """Redact header parts that may contain bytes of the body because of a damaged length."""
+    """Redact header fields that may contain bytes of the body because a length is damaged."""
     for span in top.leaves():
         is_odd = isinstance(span.value, str) and not span.value.isprintable()
         if span.name not in _CERTAIN and (is_damaged or is_odd or _UNKNOWN in span.path):

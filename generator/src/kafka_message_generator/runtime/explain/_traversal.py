@@ -1,4 +1,4 @@
-"""Explanation of messages alone, with headers, or with the prefix of internal log records."""
+"""Explanation of messages, requests and responses with headers, and internal log records with prefixes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def explain(
 ) -> Explanation:
     """Explain the bytes of exactly one message body.
 
-    ``records`` also opens record batches with `kafka_records`. ``limit`` is the maximum number of leaves (default
+    ``records`` also decodes record batches with `kafka_records`. ``limit`` is the maximum number of leaves (default
     about a million). For damaged bytes ``Explanation.error`` is the DecodeError. Raises UnsupportedVersionError and
     TypeError.
     """
@@ -62,9 +62,9 @@ def explain_response(
     records: bool = False,
     limit: int | None = None,
 ) -> Explanation:
-    """Explain the header and body of a response to a request of an API (key or message class) and version.
+    """Explain the header and body of a response; ``api`` (key or message class) and ``version`` are the request's.
 
-    An ApiVersionsResponse with UNSUPPORTED_VERSION is read at version 0 (KIP-511). Options are as for
+    An ApiVersionsResponse with UNSUPPORTED_VERSION is decoded at version 0 (KIP-511). Options are as for
     ``explain_request``. Raises UnknownApiError and UnsupportedVersionError.
     """
     return _Explainer(as_bytes(data), records, SpanBudget(limit)).response(api, version, framed)
@@ -75,8 +75,8 @@ def explain_record(
 ) -> Explanation:
     """Explain a key or value of an internal log, including its prefix.
 
-    The prefix is an int16 (record type of coordinator keys, version of other messages), or for metadata records three
-    varints: frame version, record type, version.
+    The prefix of a coordinator key is its record type, the prefix of any other message its version, both int16. Only
+    metadata records have three varints: frame version, record type, version.
     """
     return _Explainer(as_bytes(data), records, SpanBudget(limit)).record(message)
 
@@ -88,7 +88,7 @@ class _Explainer:
         self.budget = budget
         self.pos = 0
         self.error: KafkaMessageError | None = None
-        # Error of a truncated frame, the reason of all later errors.
+        # Error of a truncated frame, which causes all later errors.
         self.cut: DecodeError | None = None
         # True if the message type is known and declares no secrets.
         self.is_harmless = False
@@ -172,7 +172,7 @@ class _Explainer:
         return _Explainer(data, self.records, self.budget).request(False)
 
     def _frame(self) -> bool:
-        # The rest of a truncated frame is still read.
+        # A truncated frame is decoded as far as possible.
         values = self._prefix((("frame_length", INT32),))
         if values is None:
             return False

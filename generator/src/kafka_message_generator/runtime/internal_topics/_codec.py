@@ -1,4 +1,4 @@
-"""Codec of single records of internal logs: prefix and message."""
+"""Codec of single records of internal logs: a prefix, then a message."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     M = TypeVar("M", bound=Message)
 
 KEY_VERSION = 0
-"""Version of all coordinator keys, whose prefix is the record type."""
+"""Version of every coordinator key. The prefix of a key is its record type, not a version."""
 FRAME_VERSION = 1
 """Frame version of metadata records; Kafka 2.8's preview had 0."""
 
@@ -66,16 +66,17 @@ class MetadataRecord:
     """Record of the KRaft metadata log or the remote log metadata topic."""
 
     type: int
-    """API key of the definition."""
+    """Record type: the API key in the definition of the message."""
     version: int
     message: Message
 
 
 def read_coordinator_record(log: str, key: BytesLike, value: BytesLike | None) -> CoordinatorRecord:
-    """Read a coordinator record, like Kafka's CoordinatorRecordSerde; a null value is a tombstone.
+    """Decode a coordinator record, like Kafka's CoordinatorRecordSerde; a null value is a tombstone.
 
-    The key has an int16 record type, the value an int16 version. Raises UnknownRecordTypeError, which readers should
-    skip; UnsupportedVersionError for a newer value; DecodeError, also for trailing bytes; ValueError for another log.
+    The key starts with an int16 record type, the value with an int16 version. Raises UnknownRecordTypeError, after
+    which readers should skip the record; UnsupportedVersionError for a newer value; DecodeError, also for trailing
+    bytes; ValueError for another log.
     """
     log = _known(log, _COORDINATOR_LOGS, "coordinator")
     key = as_bytes(key, "key")
@@ -93,10 +94,10 @@ def read_coordinator_record(log: str, key: BytesLike, value: BytesLike | None) -
 def write_coordinator_record(
     key: Message, value: Message | None = None, value_version: int | None = None
 ) -> tuple[bytes, bytes | None]:
-    """Return the key and value of a coordinator record, like Kafka's CoordinatorRecordSerde.
+    """Encode the key and value of a coordinator record, like Kafka's CoordinatorRecordSerde.
 
-    A value needs ``value_version``; None makes a tombstone. Raises UnsupportedVersionError, and EncodeError, also if
-    key and value have different types.
+    A value needs ``value_version``; without a value the record is a tombstone. Raises UnsupportedVersionError, and
+    EncodeError, also if the value does not belong to the key.
     """
     name = name_of(type(checked_message(key)))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
@@ -110,12 +111,12 @@ def write_coordinator_record(
     if value_name != name_of(type(value)):
         raise EncodeError(f"the value of this key is {value_name}, not {name_of(type(value))}", name)
     if value_version is None:
-        raise EncodeError("value_version is required", type(value).NAME)
+        raise EncodeError("a value needs value_version", type(value).NAME)
     return key_bytes, write_versioned(value, value_version)
 
 
 def read_metadata_record(data: BytesLike, log: str = "metadata") -> MetadataRecord:
-    """Read a metadata record from the value of a record, like Kafka's AbstractApiMessageSerde.
+    """Decode a metadata record from the value of a record, like Kafka's AbstractApiMessageSerde.
 
     ``log`` is ``metadata`` (``__cluster_metadata``) or ``storage`` (``__remote_log_metadata``). The message follows
     three unsigned varints: frame version 1, record type, version. Raises UnknownRecordTypeError,
@@ -135,7 +136,7 @@ def read_metadata_record(data: BytesLike, log: str = "metadata") -> MetadataReco
 
 
 def write_metadata_record(message: Message, version: int) -> bytes:
-    """Return the framed bytes of a metadata record. Raises EncodeError and UnsupportedVersionError."""
+    """Encode a metadata record, prefix and message. Raises EncodeError and UnsupportedVersionError."""
     name = name_of(type(checked_message(message)))
     number, key_name, value_name = _NUMBERS.get(name, (0, None, None))
     if key_name is not None or value_name is None:
@@ -145,9 +146,9 @@ def write_metadata_record(message: Message, version: int) -> bytes:
 
 
 def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = False) -> tuple[M, int]:
-    """Read a message after its version (int16), such as a ConsumerProtocolSubscription, and return both.
+    """Decode an int16 version and a message of this version, such as a ConsumerProtocolSubscription; return both.
 
-    ``allow_newer`` reads newer versions as the highest known one, without trailing bytes, like Kafka's
+    ``allow_newer`` decodes a newer version as the highest known one and ignores the bytes after it, like Kafka's
     ConsumerProtocol. Raises DecodeError with offsets in ``data``, and UnsupportedVersionError.
     """
     check_class(message)
@@ -160,7 +161,7 @@ def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = Fal
 
 
 def write_versioned(message: Message, version: int) -> bytes:
-    """Return the bytes of a message after its version (int16). Raises EncodeError and UnsupportedVersionError."""
+    """Encode an int16 version and a message at this version. Raises EncodeError and UnsupportedVersionError."""
     body = checked_message(message).write(version)
     return _pack_h(version) + body
 

@@ -1,4 +1,4 @@
-"""Exceptions of framing and of the table of APIs."""
+"""Exceptions for invalid frames and unknown APIs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions of messages, parsed on first use from descriptors."""
+"""Definitions of messages, parsed on first use from the JSON in the message classes."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class FieldDescriptor:
     name: str
     json_name: str
     type: str
-    """Kafka type or struct name; for arrays the element's."""
+    """Kafka type or struct name; for arrays, that of the elements."""
     is_array: bool
     versions: Versions
     nullable: Versions
     tag: int | None
     tagged: Versions
-    """Versions with the field as a tagged field."""
+    """Versions in which the field is tagged."""
     flexible: Versions | None
-    """Versions with compact lengths, or None for the message's."""
+    """Versions in which the field has compact lengths; None for the flexible versions of the message."""
     ignorable: bool
     """True if versions without the field drop its value; False if they refuse it."""
     map_key: bool
     default_fact: object
-    """Default in JSON, or ``...`` for the type's."""
+    """Default in the definition, or ``...`` for the default of the type."""
     optional: bool
     """True for a field in an optional-field buffer, with the key ``tag``."""
     encodings: tuple[tuple[Versions, str], ...]
@@ -54,7 +54,7 @@ class FieldDescriptor:
     enumeration: str | None = None
     about: str = ""
     fields: tuple[FieldDescriptor, ...] = ()
-    """Fields of a struct."""
+    """Fields of the struct, if ``type`` is a struct."""
     secret: bool = False
     """True for secrets and config values."""
 
@@ -73,7 +73,7 @@ class FieldDescriptor:
         return self.enumeration == "ErrorCode"
 
     def default(self) -> object:
-        """Return the default. Raises LookupError for non-null structs."""
+        """Return the default. Raises LookupError for structs that are not null by default."""
         fact = self.default_fact
         if fact is None:
             return None
@@ -133,7 +133,7 @@ def address_of(fields: tuple[FieldDescriptor, ...]) -> tuple[str, str] | None:
     return next(found, None)
 
 
-# By generated class; derived classes may be short-lived.
+# Keyed by generated class, because derived classes may be short-lived.
 _parsed: dict[type, MessageDescriptor] = {}
 
 
