@@ -14,8 +14,8 @@ HOMES = {
     ".._core.arrays": (
         "NO_LISTS PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements "
         "bytes_array bytes_elements compact_bytes_array compact_bytes_elements compact_string_array "
-        "compact_string_elements elements_of fixed_array fixed_elements float_array long_fixed_array "
-        "long_nullable_fixed_array string_array string_elements uuid_array uuid_elements"
+        "compact_string_elements elements_of empty_count fixed_array fixed_elements float_array long_count "
+        "long_fixed_array long_nullable_count long_nullable_fixed_array string_array string_elements uuid_array uuid_elements"
     ),
     ".._core.collection": "KeyedCollection",
     ".._core.dataclass": "dataclass field",
@@ -27,9 +27,8 @@ HOMES = {
     ),
     ".._core.structs": "LazyDefaults StructBase",
     ".._core.wire": (
-        "TEXT_LENGTHS TRUTH UNSET VARINTS ZERO_UUID Malformed RawTaggedField RawTaggedFields Refused empty_count "
-        "in_order long_bytes long_count long_nullable_bytes long_nullable_count long_nullable_string long_string "
-        "long_uvarint new read_uvarint same_floats tag_header tags unknown_tags uuid_from"
+        "TEXT_LENGTHS TRUTH UNSET VARINTS ZERO_UUID Malformed RawTaggedField RawTaggedFields Refused in_order "
+        "long_bytes long_nullable_bytes long_nullable_string long_string long_uvarint new read_uvarint same_floats tag_header tags unknown_tags uuid_from"
     ),
 }
 

@@ -1,4 +1,8 @@
-"""Readers and writers of array elements of primitive types; callers handle the count."""
+"""Arrays: their counts, and elements of primitive types.
+
+Counts are checked against the bytes left before memory is allocated: fixed-width elements by their size, compact counts
+of two or more bytes by at least one byte per element. All other elements are appended one by one until the data ends.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,8 @@ from .wire import (
     Malformed,
     Refused,
     long_bytes,
-    long_count,
-    long_nullable_count,
     long_string,
+    long_uvarint,
     uuid_from,
 )
 
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+# Maximum number of elements in an array whose elements take no bytes.
+MAX_EMPTY_ELEMENTS = 65535
 # Shorter arrays of fixed-width elements use a precompiled struct.
 SHORT = 16
 
@@ -50,6 +55,24 @@ PACK_B = _packers("b")
 PACK_H = _packers("h")
 PACK_I = _packers("i")
 PACK_Q = _packers("q")
+
+
+def long_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
+    count, pos = long_uvarint(data, pos, first)
+    if not 0 < count <= len(data) - pos + 1:
+        raise Malformed
+    return count - 1, pos
+
+
+def long_nullable_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
+    count, end = long_uvarint(data, pos, first)
+    return (-1, end) if count == 0 else long_count(data, pos, first)
+
+
+def empty_count(count: int) -> int:
+    if count > MAX_EMPTY_ELEMENTS:
+        raise Malformed
+    return count
 
 
 def fixed_array(data: bytes, pos: int, count: int, code: str, width: int) -> tuple[list[int], int]:

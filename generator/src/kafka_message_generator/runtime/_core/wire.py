@@ -64,8 +64,6 @@ def _apart(pieces: list[bytes]) -> list[bytes]:
 UNSET: Any = object()
 
 MAX_STRING_LENGTH = 32767
-# Maximum number of elements in an array whose elements take no bytes.
-MAX_EMPTY_ELEMENTS = 65535
 
 
 class Malformed(Exception):
@@ -204,13 +202,6 @@ def long_bytes(data: bytes, pos: int, first: int) -> tuple[bytes, int]:
     return data[pos:end], end
 
 
-def long_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
-    count, pos = long_uvarint(data, pos, first)
-    if not 0 < count <= len(data) - pos + 1:
-        raise Malformed
-    return count - 1, pos
-
-
 # Null may be an overlong varint.
 
 
@@ -222,17 +213,6 @@ def long_nullable_string(data: bytes, pos: int, first: int) -> tuple[str | None,
 def long_nullable_bytes(data: bytes, pos: int, first: int) -> tuple[bytes | None, int]:
     length, end = long_uvarint(data, pos, first)
     return (None, end) if length == 0 else long_bytes(data, pos, first)
-
-
-def long_nullable_count(data: bytes, pos: int, first: int) -> tuple[int, int]:
-    count, end = long_uvarint(data, pos, first)
-    return (-1, end) if count == 0 else long_count(data, pos, first)
-
-
-def empty_count(count: int) -> int:
-    if count > MAX_EMPTY_ELEMENTS:
-        raise Malformed
-    return count
 
 
 def tag_header(data: bytes, pos: int, seen: set[int]) -> tuple[int, int, int]:
