@@ -83,6 +83,9 @@ BROKEN = [
      "Things.Owner of AskRequest; remove the entry"),
     (one(of("AskRequest", "Text", "Text"), entity="topicName"),
      "1: $[0].fields[0].fields[1]: Text of AskRequest is listed twice; remove one"),
+    (one(of("AskRequest", "Things.Name"), entity="topicName")[:-1] + "," + one(of("AskRequest", "More.Name"), entity="user")[1:],
+     "1: $[1].fields[0].fields[0]: More.Name of AskRequest is the same field as Things.Name, whose entry has another "
+     "entity type; make both equal"),
     (one(of("AskRequest", "Text", by="Kind"), **BY),
      "1: $[0].fields[0].by: AskRequest has no field 'Kind'; write for example Topics.Name"),
     (one(of("AskRequest", "Text", byRequest="Mode"), **BY),

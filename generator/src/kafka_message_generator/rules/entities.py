@@ -87,8 +87,12 @@ def resolve(
         for path in existing(fact, fact.fields, messages, problems):
             named = _entity_field(fact, path, messages, types, problems)
             earlier, paths = found.setdefault((named.message, named.struct, named.field), (named, set()))
-            if earlier != named or path.text in paths:
-                problems.error(path.location, f"{path.text} of {fact.message} is listed twice; remove one")
+            what = f"{path.text} of {fact.message}"
+            if path.text in paths:
+                problems.error(path.location, f"{what} is listed twice; remove one")
+            elif earlier != named:
+                what += f" is the same field as {min(paths)}, whose entry has another entity type"
+                problems.error(path.location, f"{what}; make both equal")
             paths.add(path.text)
     return tuple(named for _, (named, _) in sorted(found.items(), key=lambda each: each[0]))
 
