@@ -204,6 +204,7 @@ def test_number_of_more_than_100_digits_is_rejected() -> None:
     for number in ("1" * 5000, "-" + "1" * 5000):
         assert complaints(f'{{"apiKey":\n{number}}}') == [f"Test.json:2: $.apiKey: {message}"]
     assert read("1" * 100) == int("1" * 100)
+    assert read("-" + "1" * 100) == -int("1" * 100)
 
 
 def test_newline_in_path_is_escaped() -> None:

@@ -181,8 +181,9 @@ class _Reader:
             return Node(self.string(path), location)
         if match := _NUMBER.match(self.text, self.at):
             is_float = match[1] or match[2]
-            if not is_float and len(match[0]) > _MAX_DIGITS:
-                raise self.fail(path, f"a number of {len(match[0].lstrip('-'))} digits; the limit is 100")
+            digits = len(match[0].lstrip("-"))
+            if not is_float and digits > _MAX_DIGITS:
+                raise self.fail(path, f"a number of {digits} digits; the limit is {_MAX_DIGITS}")
             self.at = match.end()
             return Node(float(match[0]) if is_float else int(match[0]), location)
         if (match := _WORD.match(self.text, self.at)) and match[0] in _WORDS:
