@@ -24,8 +24,8 @@ def test_different_tool_versions_are_only_a_note(
 ) -> None:
     now = package.tools()
     printed_with(generated.output, black="25.1.0")
-    note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}; this is black {now['black']}, "
-    note += f"jinja2 {now['jinja2']}: the difference may cause a diff\n"
+    note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}, but black {now['black']}, "
+    note += f"jinja2 {now['jinja2']} are installed; this may cause differences\n"
     assert check(generated) == 0
     assert capsys.readouterr() == (f"{generated.output} matches its definitions\n", note)
     (generated.output / "README.md").unlink()

@@ -51,12 +51,12 @@ BROKEN = [
     ),
     (
         one(versions="9+", brokersOnly=True),
-        "1: $[0].message: AskRequest has no version in 9+, only 0-5; remove the entry",
+        "1: $[0].message: AskRequest has versions 0-5, none of them in 9+; remove the entry",
     ),
     *(
         (
             one(brokersOnly=True, field=name),
-            f"1: $[0].field: AskRequest has no nullable field {name!r} of its own; write for example TransactionalId",
+            f"1: $[0].field: AskRequest has no nullable top-level field {name!r}; write it like TransactionalId",
         )
         for name in ("Ownr", "Count")
     ),
