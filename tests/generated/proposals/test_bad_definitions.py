@@ -144,9 +144,9 @@ ENCODINGS = (
             field("A", versions="1-2", encoding={"0-1": "fixed32", "2+": "packed32"}),
             field("B", versions="1+", encoding={"0": "fixed32", "2+": "packed32"}),
         ),
-        "2: $.fields[0].encoding: encoding of field A: version 0 is not one of the field's; the ranges must be exactly 1-2",
+        "2: $.fields[0].encoding: encoding of field A: version 0 does not have the field; the ranges must be exactly 1-2",
         "3: $.fields[1].encoding: encoding of field B: version 1 has no encoding; the ranges must be exactly 1+",
-        "3: $.fields[1].encoding: encoding of field B: version 0 is not one of the field's; the ranges must be exactly 1+",
+        "3: $.fields[1].encoding: encoding of field B: version 0 does not have the field; the ranges must be exactly 1+",
     ),
     Case(
         "encoding wider than the type",
