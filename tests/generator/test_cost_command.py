@@ -64,7 +64,7 @@ def test_output_matches_golden(
     matches_golden(FOLDER / name, printed.out)
 
 
-def test_no_golden_is_stale() -> None:
+def test_every_golden_file_is_used() -> None:
     assert stale_goldens(FOLDER, GOLDEN_RUNS) == []
 
 

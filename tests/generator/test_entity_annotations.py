@@ -83,7 +83,8 @@ BROKEN = [
      "Things.Owner of AskRequest; remove the entry"),
     (one(of("AskRequest", "Text", "Text"), entity="topicName"),
      "1: $[0].fields[0].fields[1]: Text of AskRequest is listed twice; remove one"),
-    (one(of("AskRequest", "Things.Name"), entity="topicName")[:-1] + "," + one(of("AskRequest", "More.Name"), entity="user")[1:],
+    (one(of("AskRequest", "Things.Name"), entity="topicName")[:-1] + ", "
+     + one(of("AskRequest", "More.Name"), entity="user")[1:],
      "1: $[1].fields[0].fields[0]: More.Name of AskRequest is the same field as Things.Name, which has a different "
      "entry; make both equal"),
     (one(of("AskRequest", "Text", by="Kind"), **BY),
@@ -115,7 +116,7 @@ def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tm
     assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
 
 
-def test_valid_entries_are_resolved(tmp_path: Path) -> None:
+def test_valid_entries_are_resolved_to_fields(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     things = of("AskRequest", "Things.Name", by="Things.Kind")
     facts = [

@@ -42,7 +42,7 @@ def test_broken_definition_is_reported(case: Case) -> None:
     assert problems_of(case.files) == case.lines
 
 
-def test_names_of_cases_are_unique() -> None:
+def test_names_of_broken_definitions_are_unique() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
 
 

@@ -199,7 +199,7 @@ def test_single_definition_file_is_generated(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out.splitlines()[0].endswith("is up to date")
 
 
-def test_option_warnings_shows_accepted_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_option_warnings_prints_accepted_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(
         tmp_path / "specs",
         *(message(field("A", versions="9+", about="Old."), name=name) for name in ("Known", "Probe")),

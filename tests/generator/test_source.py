@@ -275,7 +275,7 @@ def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     assert list(map(str, problems.errors)) == ["specs/Folder.json:1: $: cannot be read: Is a directory"]
 
 
-def test_any_line_end_is_accepted(tmp_path: Path) -> None:
+def test_every_kind_of_line_end_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "Mac.json"
     path.write_bytes(b'{ // one\r"a": 1,\r"a": 2}')
     problems = Problems()
