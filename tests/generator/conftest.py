@@ -13,13 +13,13 @@ from tests.support.output import generate, request_of
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    """Return one package to which tests add their messages."""
+    """Return a package to which all tests add their messages."""
     return Workshop(tmp_path_factory.mktemp("workshop"))
 
 
 @pytest.fixture
 def generated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> PackageRequest:
-    """Return a generated package, and forget what was printed."""
+    """Return the request of a generated package; discard the printed output."""
     request = request_of(tmp_path)
     assert generate(request) == 0
     capsys.readouterr()

@@ -51,7 +51,10 @@ print(Probe())
 def test_invalid_package_names_are_rejected(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name]) == 1
-    assert capsys.readouterr().err == f"package name {name!r} must be lower case letters, digits and underscores\n"
+    assert (
+        capsys.readouterr().err
+        == f"package name {name!r} must be a lower-case letter, then lower-case letters, digits and underscores\n"
+    )
     assert not (tmp_path / "out").exists()
 
 
@@ -139,7 +142,7 @@ def test_version_option_prints_the_installed_version(
     with pytest.raises(SystemExit) as caught:
         cli.main(["--version"])
     assert caught.value.code == 0
-    said = version or "of this folder, which is not installed"
+    said = version or "is not installed, so its version is unknown"
     assert capsys.readouterr().out == f"kafka-message-generator {said}\n"
 
 

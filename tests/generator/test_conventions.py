@@ -91,7 +91,7 @@ def test_released_definitions_have_no_warnings(slip: str, tmp_path: Path) -> Non
     assert warnings_of(specs / "clients") == []
 
 
-def test_source_without_artifacts_is_not_a_release(tmp_path: Path) -> None:
+def test_source_file_without_artifacts_is_not_an_imported_release(tmp_path: Path) -> None:
     files, line = SLIPS["no about"]
     assert warnings_of(written(tmp_path, {**files, "SOURCE": '{"release": "2.1"}'})) == [line]
 

@@ -41,7 +41,7 @@ def cost_of(definition: Definition, version: int, *samples: str) -> Cost:
     return cost(plan_of(definition), version, [Sample(bytes.fromhex(each), version) for each in samples])
 
 
-def test_cost_of_tagged_message_is_found_by_field_and_in_total() -> None:
+def test_message_with_tagged_fields_has_costs_by_field_and_in_total() -> None:
     found = cost_of(PROBE, 2, V2_TAGGED)
     whole = len(V2_TAGGED) // 2
     assert found == Cost(

@@ -64,7 +64,7 @@ def test_output_matches_golden(
     matches_golden(FOLDER / name, printed.out)
 
 
-def test_no_golden_is_stale() -> None:
+def test_every_golden_file_is_used() -> None:
     assert stale_goldens(FOLDER, GOLDEN_RUNS) == []
 
 
@@ -185,7 +185,7 @@ def test_bad_lines_are_all_reported(
         "bad.jsonl:8: 'hex': 'g' at character 2 is not a hexadecimal digit",
         "bad.jsonl:9: 'hex': odd number of hex digits (3)",
         "bad.jsonl:10: is neither a JSON object nor hex: '[' at character 1 is not a hexadecimal digit",
-        "bad.jsonl:11: is JSON with a number that is too long or too many levels",
+        "bad.jsonl:11: is JSON that is nested too deeply or has a number with too many digits",
     ]
 
 

@@ -134,12 +134,12 @@ def test_uuid_default_is_parsed_from_base64(given: str) -> None:
         ("é\n", "é\n"),
     ],
 )
-def test_string_default_is_its_text(given: object, value: str) -> None:
+def test_string_default_is_converted_to_text(given: object, value: str) -> None:
     assert default("string", given) == value
 
 
 @pytest.mark.parametrize("kind", ["string", "bytes", "records", *TYPES])
-def test_null_default_is_null_if_every_version_is_nullable(kind: str) -> None:
+def test_default_null_is_valid_if_every_version_is_nullable(kind: str) -> None:
     assert default(kind, "null", nullableVersions="0+") is None
     assert kind == "records" or default(kind, None, nullableVersions="0+") is not None
 

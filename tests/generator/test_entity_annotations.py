@@ -56,14 +56,14 @@ BROKEN = [
     (one(entity="topicName", **BY), "1: $[0]: an entry needs either entity or values; write one of them"),
     (one(entity="topicName", why=""), "1: $[0].why: unknown property 'why' of an entry; expected one of "
      "entity, fields, source, values, wildcard"),
-    (one(values=[]), "1: $[0].values: expected an object of entity types by code, found array []"),
+    (one(values=[]), "1: $[0].values: expected an object from value to entity type, found array []"),
     (one(values={"1": 2}), "1: $[0].values.1: expected an entity type, found number 2"),
     (one({"fields": ["Text"]}, entity="topicName"), "1: $[0].fields[0]: an entry has no message; add it"),
-    (one(of("AskRequest"), entity="topicName"), "1: $[0].fields[0]: an entry has no fields; add their names"),
+    (one(of("AskRequest"), entity="topicName"), "1: $[0].fields[0]: an entry has no fields; name at least one"),
     (one(of("AskRequest", 1), entity="topicName"),
      "1: $[0].fields[0].fields[0]: expected a field name, found number 1"),
     (one(of("AskRequest", "Text", by="Mode"), entity="topicName"),
-     "1: $[0].fields[0]: an entry needs neither by nor byRequest, as there is one entity"),
+     "1: $[0].fields[0]: an entry needs no by or byRequest, because entity fixes the type"),
     (one(of("AskRequest", "Text"), **BY), "1: $[0].fields[0]: an entry needs either by or byRequest"),
     (one(of("AskRequest", "Text", by="Mode", byRequest="Mode"), **BY),
      "1: $[0].fields[0]: an entry needs either by or byRequest"),
@@ -83,14 +83,18 @@ BROKEN = [
      "Things.Owner of AskRequest; remove the entry"),
     (one(of("AskRequest", "Text", "Text"), entity="topicName"),
      "1: $[0].fields[0].fields[1]: Text of AskRequest is listed twice; remove one"),
+    (one(of("AskRequest", "Things.Name"), entity="topicName")[:-1] + ", "
+     + one(of("AskRequest", "More.Name"), entity="user")[1:],
+     "1: $[1].fields[0].fields[0]: More.Name of AskRequest is the same field as Things.Name, which has a different "
+     "entry; make both equal"),
     (one(of("AskRequest", "Text", by="Kind"), **BY),
      "1: $[0].fields[0].by: AskRequest has no field 'Kind'; write for example Topics.Name"),
     (one(of("AskRequest", "Text", byRequest="Mode"), **BY),
      "1: $[0].fields[0].byRequest: the request of AskRequest has no field 'Mode'; write for example Topics.Name"),
     (one(of("AskRequest", "Things.Name", by="Mode"), **BY), "1: $[0].fields[0].by: Mode of AskRequest is in another "
-     "struct; move it to the struct of the entity, or to the top level of the request"),
+     "struct; name a field in the struct of the entity, or at the top level of the request"),
     (one(of("AskResponse", "Keys", byRequest="Things.Kind"), **BY), "1: $[0].fields[0].byRequest: Things.Kind of AskRequest "
-     "is in another struct; move it to the struct of the entity, or to the top level of the request"),
+     "is in another struct; name a field in the struct of the entity, or at the top level of the request"),
     (one(of("AskResponse", "Keys", byRequest="Things"), **BY),
      "1: $[0].fields[0].byRequest: Things of AskRequest is []Thing; it must be a number or a string"),
     (one(of("AskRequest", "Things.Name", by="Things.Kind"), values={"128": "topicName"}),
@@ -112,7 +116,7 @@ def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tm
     assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
 
 
-def test_valid_entries_are_resolved(tmp_path: Path) -> None:
+def test_valid_entries_are_resolved_to_fields(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     things = of("AskRequest", "Things.Name", by="Things.Kind")
     facts = [

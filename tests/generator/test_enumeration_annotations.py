@@ -48,7 +48,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     ([{"name": "Lamp"}], ("1: $[0]: enumeration Lamp has no members; add them",)),
     ([lamp(), lamp()], ("1: $[1]: enumeration Lamp is listed twice; names must be unique",)),
     ([lamp(kind=1)], (f"1: $[0].kind: unknown property 'kind' of enumeration Lamp; {KNOWN}",)),
-    ([lamp(name="lamp")], ("1: $[0].name: invalid name 'lamp' of an enumeration; write it like AclOperation",)),
+    ([lamp(name="lamp")], ("1: $[0].name: invalid name 'lamp' of an enumeration; write a name like AclOperation",)),
     (
         [lamp(name="IntegerEnum")],
         ("1: $[0].name: IntegerEnum is reserved in the generated package; rename the enumeration",),
@@ -61,7 +61,7 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
         [lamp(fields=[{"message": "Probe", "fields": [1]}, {"message": "Probe"}, {"fields": ["Kind"]}])],
         (
             "1: $[0].fields[0].fields[0]: expected a field name, found number 1",
-            "1: $[0].fields[1]: an entry has no fields; add their names",
+            "1: $[0].fields[1]: an entry has no fields; name at least one",
             "1: $[0].fields[2]: an entry has no message; add it",
         ),
     ),
@@ -100,21 +100,21 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
     (
         [lamp("Word", "Ratio", "First", "Kind")],
         (
-            "1: $[0].fields[0].fields[0]: Word of Probe is string; Lamp has numbers",
-            "1: $[0].fields[0].fields[1]: Ratio of Probe is float64; Lamp has numbers",
-            "1: $[0].fields[0].fields[2]: First of Probe is Part; Lamp has numbers",
+            "1: $[0].fields[0].fields[0]: Word of Probe is string; the values of Lamp are numbers",
+            "1: $[0].fields[0].fields[1]: Ratio of Probe is float64; the values of Lamp are numbers",
+            "1: $[0].fields[0].fields[2]: First of Probe is Part; the values of Lamp are numbers",
         ),
     ),
     (
         [{**members(("HUGE", 128)), "fields": [{"message": "Probe", "fields": ["Kind", "Flag", "Kinds"]}]}],
         (
-            "1: $[0].fields[0].fields[0]: Kind of Probe is int8; HUGE of Lamp is 128",
-            "1: $[0].fields[0].fields[1]: Flag of Probe is bool; HUGE of Lamp is 128",
+            "1: $[0].fields[0].fields[0]: Kind of Probe is int8; HUGE of Lamp is 128, out of range",
+            "1: $[0].fields[0].fields[1]: Flag of Probe is bool; HUGE of Lamp is 128, out of range",
         ),
     ),
     (
         [{**members(("ON", "on")), "fields": [{"message": "Probe", "fields": ["Kind"]}]}],
-        ("1: $[0].fields[0].fields[0]: Kind of Probe is int8; Lamp has strings",),
+        ("1: $[0].fields[0].fields[0]: Kind of Probe is int8; the values of Lamp are strings",),
     ),
     (
         [lamp("Kind", "Kind")],

@@ -71,7 +71,7 @@ def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tm
     assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
 
 
-def test_valid_entries_are_resolved(tmp_path: Path) -> None:
+def test_valid_entries_are_resolved_to_fields(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL, PROBE)
     facts = [
         {"field": "Things", "from": ["Things"]},

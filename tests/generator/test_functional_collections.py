@@ -131,7 +131,7 @@ def test_collection_behaves_like_a_list(inside: ModuleType) -> None:
         _ = topics[3]
 
 
-def test_equality_compares_elements_in_order(inside: ModuleType) -> None:
+def test_equal_collections_have_equal_elements_in_order(inside: ModuleType) -> None:
     assert filled(inside, "a", "b") == filled(inside, "a", "b")
     assert filled(inside, "a", "b") == list(filled(inside, "a", "b"))
     assert filled(inside, "a", "b") != filled(inside, "b", "a")

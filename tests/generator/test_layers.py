@@ -46,7 +46,7 @@ EXTRAS = ("pyarrow", "hypothesis")
 QUICK = ("docs", "tools", "upstream", "vectors", "generator", "generated")
 """Test folders of ``nox -s quick``."""
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
-# Packages that ``nox -s quick`` does not install.
+# Third-party packages that ``nox -s quick`` does not install.
 
 
 def modules_below(folder: Path) -> dict[str, Path]:

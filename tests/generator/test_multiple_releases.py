@@ -130,7 +130,7 @@ def test_descriptions_apply_to_messages_of_older_releases(tmp_path: Path) -> Non
     with pytest.raises(SpecError) as caught:
         definitions.load(new, more=[old])
     assert [each.message for each in caught.value.problems] == [
-        "Gone.B does not exist, or has a description already; remove this one"
+        "Gone.B does not exist, or already has a description; remove this entry"
     ]
 
 

@@ -320,7 +320,7 @@ def test_package_may_be_named_build(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"files": []}', '{"files": 1, "inputs": 1}', "\xff"])
-def test_broken_manifest_is_regenerated(generated: package.PackageRequest, text: str) -> None:
+def test_package_with_broken_manifest_is_regenerated(generated: package.PackageRequest, text: str) -> None:
     (generated.output / "MANIFEST").write_bytes(text.encode("latin-1"))
     assert not output.is_current(generated)
     assert generate(generated) == 0

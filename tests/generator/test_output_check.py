@@ -19,13 +19,13 @@ def printed_with(folder: Path, **tools: str) -> None:
     (folder / "MANIFEST").write_text(json.dumps(manifest, indent=1) + "\n")
 
 
-def test_different_tool_versions_are_only_a_note(
+def test_different_tool_versions_print_a_note_and_do_not_fail(
     generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = package.tools()
     printed_with(generated.output, black="25.1.0")
-    note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}; this is black {now['black']}, "
-    note += f"jinja2 {now['jinja2']}: the difference may cause a diff\n"
+    note = f"{generated.output} was generated with black 25.1.0, jinja2 {now['jinja2']}, but black {now['black']}, "
+    note += f"jinja2 {now['jinja2']} are installed; this may cause differences\n"
     assert check(generated) == 0
     assert capsys.readouterr() == (f"{generated.output} matches its definitions\n", note)
     (generated.output / "README.md").unlink()
@@ -45,7 +45,9 @@ def test_check_of_up_to_date_package_succeeds(
     assert modification_times(generated.output) == before
 
 
-def test_check_shows_a_changed_file(generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_the_diff_of_a_changed_file(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = generated.output / "README.md"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(["# By hand\n", *lines[1:]]))
@@ -73,7 +75,7 @@ def test_check_prints_the_generate_command(tmp_path: Path, capsys: pytest.Captur
     assert cli.main(["check", *to]) == 0
 
 
-def test_check_shows_a_missing_and_a_stray_file(
+def test_check_reports_missing_and_unexpected_files(
     generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (generated.output / "README.md").unlink()
@@ -100,7 +102,7 @@ def test_check_of_missing_package_prints_every_file(tmp_path: Path, capsys: pyte
         ("stray", "src/sample_package/stray.py (on disk) is empty, and is not generated"),
     ],
 )
-def test_check_reports_missing_and_stray_empty_files(
+def test_check_reports_missing_and_unexpected_empty_files(
     generated: package.PackageRequest, change: str, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if change == "missing":

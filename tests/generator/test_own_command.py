@@ -30,7 +30,7 @@ def generate(folder: Path, *settings: str) -> Path:
 
 
 def started(package: Path, *words: str, has_tools: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run Python with the package on its path, optionally without the tools."""
+    """Run Python with the package on its path, and kafka-messages-tools if ``has_tools`` is true."""
     paths = [str(package / "src"), *([str(TOOLS)] if has_tools else [])]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     environment["PYTHONPATH"] = os.pathsep.join(paths)

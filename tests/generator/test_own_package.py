@@ -53,7 +53,7 @@ def metadata(text: str) -> Message:
 
 
 @needs_setuptools
-def test_own_package_is_built_installed_and_used(tmp_path: Path) -> None:
+def test_package_of_own_definitions_is_built_installed_and_used(tmp_path: Path) -> None:
     source = build("sdist", generate(tmp_path), tmp_path / "dist")
     with tarfile.open(source) as archive:
         archive.extractall(tmp_path, filter="data")

@@ -23,7 +23,7 @@ PLANS = {
         field("Blob", "bytes"),
         field("Last", "int8"),
     ),
-    # Runs on both sides of a field join in versions without it.
+    # Fixed-width fields around a field form one operation in versions without this field.
     "run_with_a_gap": message(
         field("A", "int8"), field("B", "string", "1-2"), field("C", "int16"), flexibleVersions="none"
     ),
@@ -38,7 +38,7 @@ PLANS = {
         field("New2", versions="2+"),
         flexibleVersions="none",
     ),
-    # Fields outside a layout: refused on write, or dropped if ignorable.
+    # Fields that a layout lacks: rejected on write, or dropped if ignorable.
     "absent_fields": message(
         field("Kept", versions="1+"),
         field("Dropped", versions="1+", ignorable=True),
@@ -46,7 +46,7 @@ PLANS = {
         field("Later", versions="9+"),
         flexibleVersions="none",
     ),
-    # A regular field that becomes tagged, a new tagged field, and one of a later version.
+    # A regular field that becomes tagged, a new tagged field, and a tagged field of a later version.
     "tags_entering_later": message(
         field("Mixed", versions="0+", tag=2, taggedVersions="3+"),
         field("New", "string", "2+", tag=0, taggedVersions="2+", ignorable=True),
@@ -107,7 +107,7 @@ PLANS = {
             ],
         ),
     ),
-    # Empty elements: remaining bytes do not bound their number.
+    # Elements without bytes: the size of the data does not limit their number.
     "empty_structs": message(
         field("Nothing", "[]Empty", fields=[]),
         field("Single", "Nested", fields=[field("Inside", "Other", fields=[])]),
@@ -145,7 +145,7 @@ def test_plan_matches_golden(name: str) -> None:
     matches_golden(FOLDER / f"{name}.txt", str(plan_of(PLANS[name])))
 
 
-def test_no_golden_plan_is_stale() -> None:
+def test_every_golden_plan_is_used() -> None:
     assert stale_goldens(FOLDER, (f"{name}.txt" for name in PLANS)) == []
 
 
@@ -167,7 +167,7 @@ def test_equal_layouts_are_shared(plans: dict[str, MessagePlan]) -> None:
             assert len(set(operations)) == len(operations)
 
 
-def test_structs_are_in_dependency_order(plans: dict[str, MessagePlan]) -> None:
+def test_structs_follow_the_structs_that_they_contain(plans: dict[str, MessagePlan]) -> None:
     assert [struct.name for struct in plans["common_structs"].structs] == ["Inner", "Outer", "Probe"]
     for plan in plans.values():
         names = [struct.name for struct in plan.structs]
@@ -185,7 +185,7 @@ def test_struct_usage_as_field_or_element_is_recorded(plans: dict[str, MessagePl
     assert (set(topics.singles), set(topics.arrays)) == (set(), {0, 1, 2})
 
 
-def test_map_keys_make_collections(plans: dict[str, MessagePlan]) -> None:
+def test_arrays_of_structs_with_map_keys_are_collections(plans: dict[str, MessagePlan]) -> None:
     plan = plans["map_keys"]
     assert [key.name for key in plan.struct("Topic").keys] == ["name", "partition"]
     assert plan.body.field("topics").collection

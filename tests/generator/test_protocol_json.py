@@ -77,7 +77,7 @@ def test_example_decoder_reads_every_vector(kafka: dict[str, Any]) -> None:
     assert count > 4900
 
 
-def test_every_valid_version_has_one_layout(kafka: dict[str, Any]) -> None:
+def test_every_message_version_has_exactly_one_layout(kafka: dict[str, Any]) -> None:
     for each in kafka["messages"]:
         own = [version for layout in each["structs"][0]["layouts"] for version in layout["versions"]]
         assert sorted(own) == each["versions"], each["name"]
@@ -86,7 +86,7 @@ def test_every_valid_version_has_one_layout(kafka: dict[str, Any]) -> None:
             assert len(runs) == len(set(runs)), (each["name"], struct["name"])
 
 
-def test_metadata_request_has_the_expected_content(kafka: dict[str, Any]) -> None:
+def test_protocol_json_of_metadata_request_has_the_expected_content(kafka: dict[str, Any]) -> None:
     found = message(kafka, "MetadataRequest")
     assert {key: value for key, value in found.items() if key != "structs"} == {
         "name": "MetadataRequest",

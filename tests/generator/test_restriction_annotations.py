@@ -51,12 +51,12 @@ BROKEN = [
     ),
     (
         one(versions="9+", brokersOnly=True),
-        "1: $[0].message: AskRequest has no version in 9+, only 0-5; remove the entry",
+        "1: $[0].message: AskRequest has versions 0-5, none of them in 9+; remove the entry",
     ),
     *(
         (
             one(brokersOnly=True, field=name),
-            f"1: $[0].field: AskRequest has no nullable field {name!r} of its own; write for example TransactionalId",
+            f"1: $[0].field: AskRequest has no nullable top-level field {name!r}; write it like TransactionalId",
         )
         for name in ("Ownr", "Count")
     ),
@@ -73,7 +73,7 @@ def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tm
     assert [str(each).removeprefix(place) for each in caught.value.problems][:1] == [problem]
 
 
-def test_valid_entries_are_resolved(tmp_path: Path) -> None:
+def test_valid_entries_are_resolved_to_fields(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     entries = [
         {"message": "AskRequest", "versions": "4+", "feature": "ask.version", "level": 2, "field": "Owner"},

@@ -42,7 +42,7 @@ def test_broken_definition_is_reported(case: Case) -> None:
     assert problems_of(case.files) == case.lines
 
 
-def test_names_of_cases_are_unique() -> None:
+def test_names_of_broken_definitions_are_unique() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
 
 
@@ -236,7 +236,7 @@ def test_warnings_are_printed_and_do_not_stop_generation(
     Path("specs").mkdir()
     Path("specs/Warned.json").write_text(BROKEN["a/Warned.json"])
     assert cli.main(["generate", "--specs", "specs", "--output", "out", "--package", "own"]) == 0
-    line = "field A has versions 9+, but the message has versions 0-3; it is never sent"
+    line = "field A has versions 9+, but the message has versions 0-3; the field is never sent"
     assert capsys.readouterr().err.splitlines() == [f"specs/Warned.json:2: $.fields[0].versions: warning: {line}"]
     assert Path("out/MANIFEST").exists()
 

@@ -63,7 +63,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
     ),
     ("secrets.json", '{"secrets": ["Probe"]}', ("1: $.secrets[0]: an entry must be a JSON object, found string",)),
     ("secrets.json", one(fields=["Key"]), ("1: $.secrets[0]: an entry has no message; add it",)),
-    ("secrets.json", one(message="Probe"), ("1: $.secrets[0]: an entry has no fields; add their names",)),
+    ("secrets.json", one(message="Probe"), ("1: $.secrets[0]: an entry has no fields; name at least one",)),
     (
         "secrets.json",
         one(message="Probe", fields=[1], why="x"),
@@ -130,7 +130,7 @@ BROKEN: list[tuple[str, str, tuple[str, ...]]] = [
         setting("Configs.Name", "Configs.Value", resourceType="Other.Kind"),
         (
             "1: $.settings[0].resourceType: Other.Kind of Probe is not in a struct that contains Configs.Value; "
-            "a setting belongs to one resource",
+            "name a field of that struct or of a parent",
         ),
     ),
     (

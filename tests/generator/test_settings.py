@@ -31,7 +31,7 @@ CHECKED = [
 ]
 PROBE = message(field("A", about="A number."))
 TOOLS = {"tools": ["kafka-messages-tools"]}
-FORMER_PROBLEM = "{0} is no longer a component; remove it, and install it: pip install {1}"
+FORMER_PROBLEM = "{0} is no longer a component; remove it, and run pip install {1}"
 BASIC = tuple(name for name in COMPONENTS if name not in OPTIONAL)
 
 
@@ -199,7 +199,7 @@ def test_single_definition_file_is_generated(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out.splitlines()[0].endswith("is up to date")
 
 
-def test_option_warnings_shows_accepted_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_option_warnings_prints_accepted_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(
         tmp_path / "specs",
         *(message(field("A", versions="9+", about="Old."), name=name) for name in ("Known", "Probe")),

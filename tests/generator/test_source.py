@@ -171,10 +171,13 @@ def test_duplicate_key_with_different_json_type_is_an_error(other: str) -> None:
         ("{}\n/* never", "2: $: unterminated comment; end it with */"),
         ('{"a": /* never', "1: $: unterminated comment; end it with */"),
         ("{} /", "1: $: '/' follows the end of the definition; a file must contain one JSON object"),
-        ('{"a": "never}', "1: $.a: unterminated string"),
-        ('{"a": "two\nlines"}', "1: $.a: unterminated string"),
-        ('{"a": "tab\there"}', "1: $.a: unterminated string"),
-        ('{"a": "ends in a backslash\\', "1: $.a: unterminated string"),
+        ('{"a": "never}', "1: $.a: string without closing quote, or with an unescaped control character"),
+        ('{"a": "two\nlines"}', "1: $.a: string without closing quote, or with an unescaped control character"),
+        ('{"a": "tab\there"}', "1: $.a: string without closing quote, or with an unescaped control character"),
+        (
+            '{"a": "ends in a backslash\\',
+            "1: $.a: string without closing quote, or with an unescaped control character",
+        ),
         (r'{"a": "\x41"}', r"1: $.a: unknown escape \x in a string"),
         (r'{"a": "\u12"}', r"1: $.a: unknown escape \u in a string"),
         (r'{"a\q": 1}', r"1: $: unknown escape \q in a string"),
@@ -204,6 +207,7 @@ def test_number_of_more_than_100_digits_is_rejected() -> None:
     for number in ("1" * 5000, "-" + "1" * 5000):
         assert complaints(f'{{"apiKey":\n{number}}}') == [f"Test.json:2: $.apiKey: {message}"]
     assert read("1" * 100) == int("1" * 100)
+    assert read("-" + "1" * 100) == -int("1" * 100)
 
 
 def test_newline_in_path_is_escaped() -> None:
@@ -271,7 +275,7 @@ def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     assert list(map(str, problems.errors)) == ["specs/Folder.json:1: $: cannot be read: Is a directory"]
 
 
-def test_any_line_end_is_accepted(tmp_path: Path) -> None:
+def test_every_kind_of_line_end_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "Mac.json"
     path.write_bytes(b'{ // one\r"a": 1,\r"a": 2}')
     problems = Problems()

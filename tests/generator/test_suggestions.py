@@ -1,4 +1,4 @@
-"""Suggestions for misspelt words."""
+"""Suggestions for misspelled words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TYPES = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "string"
         ("x" * 100_000, None),
     ],
 )
-def test_misspelt_word_gives_a_suggestion(word: str, choice: str | None) -> None:
+def test_misspelled_word_gives_a_suggestion(word: str, choice: str | None) -> None:
     assert suggestion(word, TYPES) == choice
     assert did_you_mean(word, TYPES, "write one of them") == (
         f"did you mean {choice}?" if choice else "write one of them"
@@ -77,11 +77,11 @@ def unknown(line: int, path: str, name: str, what: str, word: str) -> str:
         ),
     ],
 )
-def test_misspelt_property_is_one_problem(definition: str, lines: list[str]) -> None:
+def test_misspelled_property_is_reported_once(definition: str, lines: list[str]) -> None:
     assert problems_of({"Test.json": definition}) == lines
 
 
-def test_misspelt_nested_structs_are_reported_in_linear_time() -> None:
+def test_misspelled_nested_structs_are_reported_in_linear_time() -> None:
     inner = field("A", version="0+")
     for number in range(30):
         inner = {**field("A", f"S{number}", version="0+"), "fields": [inner]}

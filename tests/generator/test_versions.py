@@ -50,8 +50,8 @@ def no_range(text: str) -> str:
         ("32768", "version 32768 in '32768' is above 32767, the largest int16"),
         ("0-40000", "version 40000 in '0-40000' is above 32767, the largest int16"),
         ("99999+", "version 99999 in '99999+' is above 32767, the largest int16"),
-        ("3-1", "version range '3-1' runs backwards; write 1-3 or none"),
-        (" 32767-0 ", "version range ' 32767-0 ' runs backwards; write 0-32767 or none"),
+        ("3-1", "version range '3-1' is descending; write 1-3 or none"),
+        (" 32767-0 ", "version range ' 32767-0 ' is descending; write 0-32767 or none"),
     ],
 )
 def test_invalid_range_raises_versions_error(text: str, complaint: str) -> None:

@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def reported(run: Callable[[], int]) -> int:
-    """Return the exit code of `run`; print expected errors and return 1."""
+    """Return the exit code of ``run``, or 1 after printing an expected error."""
     try:
         return run()
     except SpecError as error:
@@ -67,17 +67,15 @@ def _parser() -> argparse.ArgumentParser:
         ("check", _check, "compare a package with its definitions: prints a diff and exits with 1 if they differ"),
     ):
         command = _add(commands, name, about)
-        what = (
-            "folder of message definitions (*.json) and their package.toml, or one definition; if repeated: those of "
-        )
-        what += "another release, whose versions are included if they are compatible"
+        what = "folder of message definitions (*.json) and their package.toml, or one definition; repeat it to add "
+        what += "the versions of other releases, which must be compatible"
         command.add_argument("--specs", type=Path, action="append", required=True, metavar="FOLDER", help=what)
         command.add_argument("--output", type=Path, required=True, help="folder of the generated package")
         command.add_argument("--package", metavar="NAME", help="import name (default: from package.toml)")
         what = f"optional components, separated by commas, from {', '.join(OPTIONAL)}"
         what += " (default: from package.toml, or those that the messages require)"
         command.add_argument("--components", type=_component_names, metavar="NAMES", help=what)
-        command.add_argument("--warnings", action="store_true", help="also show accepted warnings")
+        command.add_argument("--warnings", action="store_true", help="also print warnings that package.toml accepts")
         command.set_defaults(run=run)
     compat_command.add_arguments(_add(commands, "compat", compat_command.ABOUT), definitions.set_of_folder)
     export_command.add_arguments(_add(commands, "export", export_command.ABOUT))
@@ -96,7 +94,7 @@ class _Version(argparse.Action):
         try:
             print(PROG, importlib.metadata.version(PROG))
         except importlib.metadata.PackageNotFoundError:
-            print(PROG, "of this folder, which is not installed")
+            print(PROG, "is not installed, so its version is unknown")
         parser.exit()
 
 

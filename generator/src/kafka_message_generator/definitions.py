@@ -1,4 +1,4 @@
-"""Loading of definitions: read, check, plan."""
+"""Loading of definitions: reads the files, checks them and builds the plans."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from kafka_message_generator.spec.source import Location, Problem, Problems, Spe
 _FILE_NAME = re.compile(r"[\w /.,+@()-]+")
 Warnings = tuple[Problem, ...]
 _KAFKAS_HEADERS = Path(__file__).parent / "headers"
-_OF_KAFKA = "generator/headers"  # name of the folder of Kafka's headers in problems and generated modules
+_OF_KAFKA = "generator/headers"  # folder name of Kafka's headers in error messages and generated modules
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Definitions:
 
 
 def files_of(specs: Path) -> list[Path]:
-    """Return the definition files below a folder, sorted, or the given file."""
+    """Return the sorted definition files below a folder; for a file, return only this file."""
     if specs.is_file():
         return [specs]
     beside = [specs / name for name in ANNOTATIONS]
@@ -78,7 +78,7 @@ def annotations_of(specs: Path) -> list[Path]:
 
 
 def older_of(specs: Path, more: Sequence[Path]) -> list[Path]:
-    """Return the folders of older releases that exist: those in the settings, and ``more``."""
+    """Return the existing folders of older releases, from the settings and from ``more``."""
     named = (specs / folder for folder in read_settings(specs, Problems()).older)
     return [folder for folder in (*named, *more) if folder.exists()]
 
@@ -91,8 +91,8 @@ def load(
 ) -> Definitions:
     """Load a folder of definitions, or a single file. Raises SpecError with all problems.
 
-    ``components`` overrides the optional components of the settings. ``check`` can report further problems in them.
-    ``more`` are additional folders of older releases; None ignores even those in the settings.
+    ``components`` overrides the optional components of the settings. ``check`` can report further problems of the settings.
+    ``more`` are additional folders of older releases; None also ignores the folders in the settings.
     """
     problems = Problems()
     settings = read_settings(specs, problems)
@@ -123,7 +123,7 @@ def load(
     sound = [each for each in checked if not each.message.is_removed]
     found = {each.message.name: (each.message, each.structs) for each in sound}
     secrets = secret_rules.resolve(secret_facts, found, problems)
-    # These annotations also name messages that only other releases have.
+    # These annotations also name messages of older releases, which are not loaded if ``more`` is None.
     error_responses = error_response_rules.resolve(() if more is None else error_response_facts, found, problems)
     entities = entity_rules.resolve(() if more is None else entity_facts, found, problems, entity_types)
     restrictions = restriction_rules.resolve(() if more is None else restriction_facts, found, problems)
@@ -183,7 +183,7 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
             names[message.location.file] = message.location.file
             if message.name in own:
                 what = f'{message.name} is defined here, but {FILE} says headers = "kafka"'
-                problems.error(own[message.name].at("name"), f"{what}; remove one of the two")
+                problems.error(own[message.name].at("name"), f"{what}; remove the definition or the setting")
             else:
                 messages.append(message)
     return messages, names
@@ -205,7 +205,7 @@ def _messages(files: Mapping[str, Path], problems: Problems) -> Iterator[Message
 def _warnings(settings: Settings, names: dict[str, str], problems: Problems) -> tuple[Warnings, Warnings]:
     by_file: dict[str, list[Problem]] = {}
     for problem in problems.warnings:
-        if problem.location.file in names:  # no warnings about fields of older releases only
+        if problem.location.file in names:  # skip messages that only older releases have
             by_file.setdefault(names[problem.location.file], []).append(problem)
     refused = {names.get(problem.location.file) for problem in problems.errors}
     for name in settings.accepted_warnings:

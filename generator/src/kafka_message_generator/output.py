@@ -28,7 +28,7 @@ def is_current(request: PackageRequest) -> bool:
         if manifest["inputs"] != inputs_hash(request) or manifest["tools"] != tools():
             return False
     except (ValueError, KeyError, TypeError, OSError):
-        return False  # reported later
+        return False  # a broken manifest is replaced; loading reports unreadable inputs
     present = {file.relative_to(request.output).as_posix(): file for file in _files(request.output)}
     present.pop(MANIFEST, None)
     return present.keys() == hashes.keys() and all(
@@ -55,7 +55,7 @@ def check_owner(request: PackageRequest, settings: Settings, problems: Problems)
 
 
 def tools_of(output: Path) -> dict[str, str]:
-    """Return the tool versions in the manifest, or the current versions if it has none."""
+    """Return the tool versions in the manifest, or the current versions if the manifest has none."""
     found = _manifest(output).get("tools")
     return {name: str(version) for name, version in found.items()} if isinstance(found, dict) else tools()
 
@@ -66,7 +66,7 @@ def other_tools(output: Path) -> str | None:
     if used == tools():
         return None
     before, now = (", ".join(f"{name} {version}" for name, version in each.items()) for each in (used, tools()))
-    return f"{output} was generated with {before}; this is {now}: the difference may cause a diff"
+    return f"{output} was generated with {before}, but {now} are installed; this may cause differences"
 
 
 def _manifest(output: Path) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def _manifest(output: Path) -> dict[str, Any]:
 
 
 def write(output: Path, files: dict[str, str]) -> list[str]:
-    """Write files, delete all others, and return the changed paths."""
+    """Write the files, delete all others except build artifacts, and return the written and deleted paths."""
     changed = []
     for file in _files(output):
         name = file.relative_to(output).as_posix()

@@ -14,7 +14,7 @@ from tests.support.specs import field, optional, problems_of, text
 
 WITH: dict[str, object] = {"flexibleVersions": "none", "versionsWithOptional": "2+"}
 """Properties of a message with optional-field buffers."""
-NAMES = "use fixed, packed or upacked and 16, 32 or 64, for example packed32"
+NAMES = "use fixed, packed or upacked, followed by 16, 32 or 64, for example packed32"
 
 LEADER = """{
   "type": "data",
@@ -104,8 +104,8 @@ ENCODINGS = (
     Case(
         "encoding names of wrong type",
         text(field("A", encoding=["packed32"]), field("B", encoding=True), field("C", encoding={"0+": 32})),
-        "2: $.fields[0].encoding: expected an encoding name, or an object of version range to encoding name, found array ['packed32']",
-        "3: $.fields[1].encoding: expected an encoding name, or an object of version range to encoding name, found boolean True",
+        "2: $.fields[0].encoding: expected an encoding name, or an object from version range to encoding name, found array ['packed32']",
+        "3: $.fields[1].encoding: expected an encoding name, or an object from version range to encoding name, found boolean True",
         f"4: $.fields[2].encoding.0+: unknown encoding '32'; {NAMES}",
     ),
     Case(
@@ -118,7 +118,7 @@ ENCODINGS = (
         "invalid ranges",
         text(field("A", encoding={"0-": "fixed32", "3-1": "packed32", "0+": "packed32"})),
         "2: $.fields[0].encoding.0-: '0-' is not a version range; write none, N, N-M or N+ (for example 0-3 or 2+)",
-        "2: $.fields[0].encoding.3-1: version range '3-1' runs backwards; write 1-3 or none",
+        "2: $.fields[0].encoding.3-1: version range '3-1' is descending; write 1-3 or none",
     ),
     Case(
         "overlapping ranges",
@@ -144,9 +144,9 @@ ENCODINGS = (
             field("A", versions="1-2", encoding={"0-1": "fixed32", "2+": "packed32"}),
             field("B", versions="1+", encoding={"0": "fixed32", "2+": "packed32"}),
         ),
-        "2: $.fields[0].encoding: encoding of field A: version 0 is not one of the field's; the ranges must be exactly 1-2",
+        "2: $.fields[0].encoding: encoding of field A: version 0 does not have the field; the ranges must be exactly 1-2",
         "3: $.fields[1].encoding: encoding of field B: version 1 has no encoding; the ranges must be exactly 1+",
-        "3: $.fields[1].encoding: encoding of field B: version 0 is not one of the field's; the ranges must be exactly 1+",
+        "3: $.fields[1].encoding: encoding of field B: version 0 does not have the field; the ranges must be exactly 1+",
     ),
     Case(
         "encoding wider than the type",
@@ -210,7 +210,7 @@ TAGS = (
     Case(
         "interleaved without tagged fields",
         text(flexibleVersions="none", taggedFieldFormat="interleaved"),
-        "1: $.taggedFieldFormat: taggedFieldFormat interleaved needs flexibleVersions; there are no tagged fields",
+        "1: $.taggedFieldFormat: taggedFieldFormat interleaved needs flexibleVersions; add them or remove it",
     ),
     Case(
         "unknown taggedFieldFormat",
@@ -276,7 +276,7 @@ OPTIONAL = (
     Case(
         "versionsWithOptional beyond the valid versions",
         text(optionalFields=[optional("A")], versionsWithOptional="9+", flexibleVersions="none"),
-        "1: $.optionalFields[0]: warning: field A has versions 9+, but the message has versions 0-3; it is never sent",
+        "1: $.optionalFields[0]: warning: field A has versions 9+, but the message has versions 0-3; the field is never sent",
     ),
     Case(
         "tags not an int16 in hexadecimal",
@@ -374,7 +374,7 @@ def test_command_reports_every_file_and_writes_nothing(tmp_path: Path, capsys: p
     root = specs.as_posix()
     assert capsys.readouterr().err.splitlines() == [
         f"{root}/Leader.json:14: $.fields[0].encoding.10+: unknown encoding 'unsigned32'; {NAMES}",
-        f"{root}/Tags.json:1: $.taggedFieldFormat: taggedFieldFormat interleaved needs flexibleVersions; there are no tagged fields",
+        f"{root}/Tags.json:1: $.taggedFieldFormat: taggedFieldFormat interleaved needs flexibleVersions; add them or remove it",
         "2 problem(s); nothing was generated",
     ]
     assert not output.exists()

@@ -132,7 +132,7 @@ def test_renamed_message_is_compared_under_its_new_name(
     assert shown.err == ""
 
 
-def test_list_rules_prints_every_rule_with_its_source(capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_rules_prints_level_reason_and_origin_of_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--list-rules") == 0
     shown = capsys.readouterr().out
     assert shown.count("\n  source: ") == len(RULES)

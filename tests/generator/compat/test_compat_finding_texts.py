@@ -73,7 +73,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
     ),
     "RELEASED_LAYOUT_CHANGED REORDERED": (
         (lambda found: insert("OrderRecord", 1, field("Paid", "int64"))(found), swap("OrderRecord", 1, 2)),
-        """OrderRecord 0 Paid: RELEASED_LAYOUT_CHANGED (REORDERED): was Paid precedes Total; is Total before Paid
+        """OrderRecord 0 Paid: RELEASED_LAYOUT_CHANGED (REORDERED): was Paid before Total; is Total before Paid
     new code, old bytes: reads differently: paid = 0 is read as 1
         00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01
         written by old code:
@@ -110,21 +110,21 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
         00 00 00 00 00 01 01 00
         written by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=5)
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false, place = Struct(row=0, shelf=5)
           0008  end
         read by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=6)
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false, place = Struct(row=0, shelf=6)
           0008  end
     old code, new bytes: reads differently: tag 0: place.shelf = 6 is read as 5
         00 00 00 00 00 01 01 00
         written by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=6)
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false, place = Struct(row=0, shelf=6)
           0008  end
         read by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, place = Struct(row=0, shelf=5)
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false, place = Struct(row=0, shelf=5)
           0008  end
     keep the released versions unchanged; make the change in a new version (released in release 1)""",
     ),
@@ -138,21 +138,21 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
         00 00 00 00 00 01 01 00
         written by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = 0.0
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false, weight = 0.0
           0008  end
         read by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = -0.0
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false, weight = -0.0
           0008  end
     old code, new bytes: reads differently: tag 1: weight = -0.0 is read as 0.0
         00 00 00 00 00 01 01 00
         written by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = -0.0
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false, weight = -0.0
           0008  end
         read by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false, weight = 0.0
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false, weight = 0.0
           0008  end
     keep the released versions unchanged; make the change in a new version (released in release 1)""",
     ),
@@ -202,21 +202,21 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
         00 00 00 00 00 01 01 00
         written by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false
           0008  end
         read by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = true
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = true
           0008  end
     old code, new bytes: reads differently: tag 0: gift = true is read as false
         00 00 00 00 00 01 01 00
         written by new code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = true
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = true
           0008  end
         read by old code:
           0006  01  lines.count           0  UNSIGNED_VARINT  count+1 = 1
-          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  not there, so gift = false
+          0007  00  _tagged_fields.count  0  UNSIGNED_VARINT  absent, so gift = false
           0008  end
     keep the released versions unchanged; make the change in a new version (released in release 0)""",
     ),

@@ -31,7 +31,8 @@ def test_waiver_does_not_apply_to_a_different_change(
     capsys.readouterr()
     Path(new, "OrderRecord.json").write_text(RELEASED.replace("int32", "int16"))
     assert run("--old", old, "--new", new, "--waivers", str(waivers)) == 3
-    unused = f"{waivers}: waiver 1: covers nothing; remove it: RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
+    unused = f"{waivers}: waiver 1: the finding has changed; update or remove the waiver: "
+    unused += "RELEASED_LAYOUT_CHANGED OrderRecord 0 Id"
     assert capsys.readouterr().err == f"{unused}\nnothing was compared\n"
 
 
@@ -79,7 +80,8 @@ def test_waiver_does_not_cover_additional_versions(tmp_path: Path, capsys: pytes
     assert "HEADER_VERSION_CHANGED" not in capsys.readouterr().out
     assert run(*words, "--new", str(tmp_path / "0+"), "--waivers", str(waivers)) == 3
     assert capsys.readouterr().err == (
-        f"{waivers}: waiver 1: covers nothing; remove it: HEADER_VERSION_CHANGED OrderRequest 2\nnothing was compared\n"
+        f"{waivers}: waiver 1: the finding has changed; update or remove the waiver: "
+        "HEADER_VERSION_CHANGED OrderRequest 2\nnothing was compared\n"
     )
 
 

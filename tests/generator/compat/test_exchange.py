@@ -179,8 +179,8 @@ def test_omitted_tags_with_swapped_names_are_read_differently() -> None:
     assert (found.data.hex(), found.detail) == ("00", "a = 1 is read as 2")
     assert parting(found.written, found.read) == 0
     assert [row.note for row in (*found.written, *found.read)] == [
-        "not there, so a = 1, b = 2",
-        "not there, so c = 1, a = 2",
+        "absent, so a = 1, b = 2",
+        "absent, so c = 1, a = 2",
     ]
 
 

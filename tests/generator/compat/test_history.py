@@ -95,7 +95,7 @@ def test_edited_error_code_raises_history_error(copied: Path) -> None:
 
 
 def edited_table(table: dict[str, Any], what: str) -> None:
-    """Edit a table in a way that leaves every file unchanged."""
+    """Edit the table of releases without a change of the other files."""
     releases = table["releases"]
     if what == "a removed message":
         releases["3.1.0"]["gone"] = ["PayRequest"]
@@ -158,7 +158,7 @@ def test_history_page_is_up_to_date() -> None:
     assert (ROOT / "docs" / "history.md").read_text() == page(HISTORY)
 
 
-def test_error_codes_record_first_and_removing_release(tmp_path: Path) -> None:
+def test_error_codes_record_their_first_release_and_the_release_that_removed_them(tmp_path: Path) -> None:
     codes = {
         "2.2.0": {"NONE": 0, "OLD": 6, "BACK": 7},
         "2.10.0": {"NONE": 0},

@@ -58,7 +58,7 @@ def pairs(seed: int) -> Iterator[tuple[DefinitionSet, DefinitionSet]]:
 
 
 def exchanges(one: DefinitionSet, other: DefinitionSet) -> Iterator[tuple[int, DefinitionSet, DefinitionSet]]:
-    """Yield version, writer and reader for the newest common versions, in both directions."""
+    """Yield version, writer and reader, in both directions, for the newest common versions."""
     for version in sorted(set(one.plan.valid) & set(other.plan.valid))[-3:]:
         yield version, one, other
         yield version, other, one

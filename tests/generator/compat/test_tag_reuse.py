@@ -1,4 +1,4 @@
-"""A tag identifies one field for ever, across releases without it and renamed structs."""
+"""A tag identifies one field forever, across releases without it and renamed structs."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ FIELDS: tuple[Case, ...] = (
     Case(
         "versions outside the message",
         text(field("A", versions="4+")),
-        "2: $.fields[0].versions: warning: field A has versions 4+, but the message has versions 0-3; it is never sent",
+        "2: $.fields[0].versions: warning: field A has versions 4+, but the message has versions 0-3; the field is never sent",
     ),
 )
 
@@ -186,8 +186,8 @@ STRUCTS: tuple[Case, ...] = (
     Case(
         "struct has the name of the message",
         text(sub("A", field("X"), type="Probe"), sub("B", field("X"), type="ProbeData")),
-        "2: $.fields[0]: struct Probe has the name of its message; rename it",
-        "3: $.fields[1]: struct ProbeData has the name of its message; rename it",
+        "2: $.fields[0]: struct Probe has a name that is reserved for its message; rename it",
+        "3: $.fields[1]: struct ProbeData has a name that is reserved for its message; rename it",
     ),
     Case(
         "common struct unused",
@@ -197,7 +197,7 @@ STRUCTS: tuple[Case, ...] = (
     Case(
         "mapKey at the top",
         text(field("A", mapKey=True)),
-        "2: $.fields[0].mapKey: field A: mapKey cannot be set on top level fields",
+        "2: $.fields[0].mapKey: field A of the message cannot be a key; remove mapKey",
     ),
     Case(
         "tag twice",
@@ -217,15 +217,15 @@ STRUCTS: tuple[Case, ...] = (
     Case(
         "struct in no version",
         text(sub("A", sub("B", field("X", versions="3"), type="In", versions="0-1"), versions="2+")),
-        "2: $.fields[0].fields[0].versions: field B has versions 0-1, none of them among its parent's 2-3",
+        "2: $.fields[0].fields[0].versions: field B has versions 0-1, but its parent has versions 2-3",
     ),
     Case(
         "field in no version",
         text(
             sub("A", field("X", versions="0-1"), field("Y", versions="none"), field("Z", versions="9+"), versions="2+"),
         ),
-        "2: $.fields[0].fields[0].versions: warning: field X has versions 0-1, but struct Sub has 2-3; it is never sent",
-        "2: $.fields[0].fields[2].versions: warning: field Z has versions 9+, but the message has versions 0-3; it is never sent",
+        "2: $.fields[0].fields[0].versions: warning: field X has versions 0-1, but struct Sub has versions 2-3; the field is never sent",
+        "2: $.fields[0].fields[2].versions: warning: field Z has versions 9+, but the message has versions 0-3; the field is never sent",
     ),
     Case(
         "struct in no version of a common struct",
@@ -236,8 +236,8 @@ STRUCTS: tuple[Case, ...] = (
                 common("Sub", field("Y")),
             ],
         ),
-        "1: $.commonStructs[0].fields[0].versions: field B has versions 0-1, none of them among its parent's 2-3",
-        "1: $.commonStructs[0].fields[1].versions: warning: field X has versions 1, but struct Com has 2-3; it is never sent",
+        "1: $.commonStructs[0].fields[0].versions: field B has versions 0-1, but its parent has versions 2-3",
+        "1: $.commonStructs[0].fields[1].versions: warning: field X has versions 1, but struct Com has versions 2-3; the field is never sent",
     ),
     Case(
         "key of a struct in no array",

@@ -22,7 +22,7 @@ NAMES: tuple[Case, ...] = (
     Case(
         "message is a keyword as a module",
         text(name="Class"),
-        "1: $.name: message Class would be the module class; rename it",
+        "1: $.name: message Class would be the module class, a Python keyword; rename it",
     ),
     *(
         Case(
@@ -52,8 +52,8 @@ NAMES: tuple[Case, ...] = (
     Case(
         "struct is no identifier",
         text(sub("A", field("X"), type="A²"), sub("B", field("X"), type="\u212b")),
-        "2: $.fields[0].type: 'A²' is not a Python identifier; rename it",
-        "3: $.fields[1].type: '\u212b' is not a Python identifier; rename it",
+        "2: $.fields[0].type: 'A²' cannot be the name of a Python class; use ASCII letters and digits",
+        "3: $.fields[1].type: '\u212b' cannot be the name of a Python class; use ASCII letters and digits",
     ),
     Case(
         "structs fold",
@@ -191,16 +191,16 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "coordinator-key",
         text(name="Probe", type="coordinator-key"),
-        "1: $: coordinator-key Probe has no apiKey; it is the record's type number",
+        "1: $: coordinator-key Probe has no apiKey; add the type of the record",
         "1: $.flexibleVersions: coordinator-key Probe cannot have flexibleVersions; write none",
-        "1: $.name: coordinator-key Probe must end in Key, to match its request or response",
+        "1: $.name: coordinator-key Probe must have a name that ends in Key",
         "1: $.validVersions: coordinator-key Probe has validVersions 0-3; a key must have only version 0",
     ),
     Case(
         "coordinator-value",
         text(name="Probe", type="coordinator-value"),
-        "1: $: coordinator-value Probe has no apiKey; it is the record's type number",
-        "1: $.name: coordinator-value Probe must end in Value, to match its request or response",
+        "1: $: coordinator-value Probe has no apiKey; add the type of the record",
+        "1: $.name: coordinator-value Probe must have a name that ends in Value",
     ),
     Case(
         "headerVersions on data",
@@ -250,12 +250,12 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "message twice",
         {"a.json": text(), "b.json": text()},
-        "b.json:1: $.name: message Probe is already defined at a.json:1; names (as Python modules) must be unique",
+        "b.json:1: $.name: message Probe has the module name of Probe, defined at a.json:1; rename one",
     ),
     Case(
         "messages fold",
         {"a.json": text(), "b.json": text(name="PROBE")},
-        "b.json:1: $.name: message PROBE is already defined at a.json:1; names (as Python modules) must be unique",
+        "b.json:1: $.name: message PROBE has the module name of Probe, defined at a.json:1; rename one",
     ),
     Case(
         "request without response",
@@ -281,12 +281,12 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "request and response differ in versions",
         {"a.json": request(), "b.json": text(name="AskResponse", type="response", apiKey=1, validVersions="0-2")},
-        "b.json:1: $.validVersions: response AskResponse has validVersions 0-2, but request AskRequest has 0-3; a request and its response have the same versions",
+        "b.json:1: $.validVersions: response AskResponse has validVersions 0-2, but request AskRequest has 0-3; a request and its response must have the same versions",
     ),
     Case(
         "removed request with a response",
         {"a.json": text(name="AskRequest", type="request", apiKey=1, validVersions="none"), "b.json": response()},
-        "b.json:1: $.validVersions: response AskResponse has validVersions 0-3, but request AskRequest has none; a request and its response have the same versions",
+        "b.json:1: $.validVersions: response AskResponse has validVersions 0-3, but request AskRequest has none; a request and its response must have the same versions",
     ),
     Case(
         "apiKey twice",

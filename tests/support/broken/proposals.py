@@ -14,7 +14,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "encoding is a number",
         text(field("A", encoding=16)),
-        "2: $.fields[0].encoding: expected an encoding name, or an object of version range to encoding name, found number 16",
+        "2: $.fields[0].encoding: expected an encoding name, or an object from version range to encoding name, found number 16",
     ),
     Case(
         "encoding of no range",
@@ -36,8 +36,8 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "encoding unknown",
         text(field("A", encoding="unsigned32"), field("B", "[]int64", elementEncoding="packed8")),
-        "2: $.fields[0].encoding: unknown encoding 'unsigned32'; use fixed, packed or upacked and 16, 32 or 64, for example packed32",
-        "3: $.fields[1].elementEncoding: unknown encoding 'packed8'; use fixed, packed or upacked and 16, 32 or 64, for example packed64",
+        "2: $.fields[0].encoding: unknown encoding 'unsigned32'; use fixed, packed or upacked, followed by 16, 32 or 64, for example packed32",
+        "3: $.fields[1].elementEncoding: unknown encoding 'packed8'; use fixed, packed or upacked, followed by 16, 32 or 64, for example packed64",
     ),
     Case(
         "encoding wider than the type",
@@ -57,7 +57,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "encodings of other versions",
         text(field("A", versions="2+", encoding={"0+": "packed32"})),
-        "2: $.fields[0].encoding: encoding of field A: version 0 is not one of the field's; the ranges must be exactly 2+",
+        "2: $.fields[0].encoding: encoding of field A: version 0 does not have the field; the ranges must be exactly 2+",
     ),
     Case(
         "taggedFieldFormat unknown",
@@ -67,7 +67,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "taggedFieldFormat without tags",
         text(flexibleVersions="none", taggedFieldFormat="interleaved"),
-        "1: $.taggedFieldFormat: taggedFieldFormat interleaved needs flexibleVersions; there are no tagged fields",
+        "1: $.taggedFieldFormat: taggedFieldFormat interleaved needs flexibleVersions; add them or remove it",
     ),
     Case(
         "optional field without versionsWithOptional",
@@ -112,7 +112,7 @@ PROPOSALS: tuple[Case, ...] = (
     Case(
         "optional field name",
         text(optionalFields=[optional("a_b")], **WITH),
-        "1: $.optionalFields[0].name: invalid field name 'a_b'; use letters and digits",
+        "1: $.optionalFields[0].name: invalid field name 'a_b'; use ASCII letters and digits, and start with a letter",
     ),
     Case(
         "optional tag decimal",

@@ -47,7 +47,7 @@ READER: tuple[Case, ...] = (
     Case(
         "message name",
         text(name="A-B"),
-        "1: $.name: invalid message name 'A-B'; use letters and digits",
+        "1: $.name: invalid message name 'A-B'; use ASCII letters and digits, and start with a letter",
     ),
     Case(
         "type missing, and more",
@@ -95,7 +95,7 @@ READER: tuple[Case, ...] = (
     Case(
         "versions backwards",
         text(field("A", versions="3-1")),
-        "2: $.fields[0].versions: version range '3-1' runs backwards; write 1-3 or none",
+        "2: $.fields[0].versions: version range '3-1' is descending; write 1-3 or none",
     ),
     Case(
         "versions invalid, without consequences",
@@ -206,7 +206,7 @@ READER: tuple[Case, ...] = (
     Case(
         "headerVersions is a text",
         text(**ASK, headerVersions="0+"),
-        "1: $.headerVersions: expected an object of version range to header version, found string '0+'",
+        "1: $.headerVersions: expected an object from version range to header version, found string '0+'",
     ),
     Case(
         "unknown property of a field",
@@ -237,10 +237,10 @@ READER: tuple[Case, ...] = (
     Case(
         "field name",
         text(field("_a"), field("1a"), field("a_b"), field("é")),
-        "2: $.fields[0].name: invalid field name '_a'; use letters and digits",
-        "3: $.fields[1].name: invalid field name '1a'; use letters and digits",
-        "4: $.fields[2].name: invalid field name 'a_b'; use letters and digits",
-        "5: $.fields[3].name: invalid field name 'é'; use letters and digits",
+        "2: $.fields[0].name: invalid field name '_a'; use ASCII letters and digits, and start with a letter",
+        "3: $.fields[1].name: invalid field name '1a'; use ASCII letters and digits, and start with a letter",
+        "4: $.fields[2].name: invalid field name 'a_b'; use ASCII letters and digits, and start with a letter",
+        "5: $.fields[3].name: invalid field name 'é'; use ASCII letters and digits, and start with a letter",
     ),
     Case("field type missing", text({"name": "A", "versions": "0+"}), "2: $.fields[0]: field A has no type; add it"),
     Case(

@@ -14,11 +14,11 @@ ANSWER = message(A, name="AskResponse", type="response", apiKey=1)
 KEY = message(field("A"), name="EntryKey", type="coordinator-key", apiKey=1, validVersions="0", flexibleVersions="none")
 NONE = "none of"
 KNOWN = "expected one of definitions, internal-topics, package, protocol"
-NAME = "must be lower case letters, digits and underscores"
-FILE = "is not the name of a file next to package.toml"
+NAME = "must be a lower-case letter, then lower-case letters, digits and underscores"
+FILE = "is not the name of a file next to package.toml; use letters, digits, dots, dashes, underscores"
 NEEDS = "the component protocol requires the messages RequestHeader and ResponseHeader of type header"
 REMEDY = 'define them, or write headers = "kafka" below [protocol] in package.toml'
-WRITTEN = "of the package is written by the generator or read by build tools; choose another name"
+WRITTEN = "is a file that the generator writes or build tools read; choose another name"
 PACKAGE = "[package]\n"
 
 
@@ -58,13 +58,18 @@ TYPES = (
     ("a date", "version", "2026-01-02", "expected a string, found the date or time 2026-01-02; put it in quotes"),
 )
 TEXTS = (
-    ("no name", "name", "", "must be letters, digits, and dots, dashes or underscores between them"),
-    ("a name with blanks", "name", "a b", "must be letters, digits, and dots, dashes or underscores between them"),
+    ("no name", "name", "", "must be ASCII letters, digits, and dots, dashes or underscores between them"),
+    (
+        "a name with blanks",
+        "name",
+        "a b",
+        "must be ASCII letters, digits, and dots, dashes or underscores between them",
+    ),
     (
         "a name that ends in a dash",
         "name",
         "a-",
-        "must be letters, digits, and dots, dashes or underscores between them",
+        "must be ASCII letters, digits, and dots, dashes or underscores between them",
     ),
 )
 # All keys, as in docs/own-package.md.
@@ -189,14 +194,14 @@ CASES = [
         for text in ("", "one", "1.0 ", "9" * 5000)
     ),
     *(
-        of_package(f"description {text!r}", f"description = {json.dumps(text)}", f"{text!r} must be a single line")
+        of_package(f"description {text!r}", f"description = {json.dumps(text)}", f"{text!r} must be one line of text")
         for text in ("", "  ", "a\nb")
     ),
     *(
         of_package(
             f"program {text!r}",
             f"program = '{text}'",
-            f"program {text!r} must be lower case letters, digits, and dashes or underscores between them",
+            f"program {text!r} must be lower-case letters and digits, with single dashes or underscores between them",
         )
         for text in ("", "a b", "Asks", "a-", "../asks")
     ),
@@ -230,7 +235,7 @@ CASES = [
         Case(
             f"licence file {name!r}",
             f"[package]\nlicense-files = ['{name}']\n",
-            f"2: $.package.license-files[0]: a file {name!r} {WRITTEN}",
+            f"2: $.package.license-files[0]: {name!r} {WRITTEN}",
         )
         for name in ("pyproject.toml", "README.md", "readme.MD", "MANIFEST", "setup.py", "src")
     ),
@@ -251,7 +256,7 @@ CASES = [
         "authors",
         "[[package.authors]]\nname = ''\n[[package.authors]]\nemail = 'me'\n[[package.authors]]\n"
         "[[package.authors]]\nname = 5\nmail = 'me@example.org'\n",
-        "2: $.package.authors[0].name: '' must be a single line",
+        "2: $.package.authors[0].name: '' must be one line of text",
         "4: $.package.authors[1].email: 'me' is not an e-mail address; write for example me@example.org",
         "5: $.package.authors[2]: an author needs a name or an email",
         "7: $.package.authors[3].name: expected a string, found number 5",
@@ -261,7 +266,7 @@ CASES = [
     Case(
         "links",
         f"[package.urls]\nSource = 'example.org'\n'' = 'https://a'\n'{'x' * 33}' = 'https://b'\nHome = 1\n",
-        "2: $.package.urls.Source: 'example.org' is not a link; it must start with https:// or http://",
+        "2: $.package.urls.Source: 'example.org' is not a link; write for example https://example.org",
         "3: $.package.urls.: '' is not a link label; write one or two words of at most 32 characters",
         f"4: $.package.urls.{'x' * 33}: '{'x' * 33}' is not a link label; write one or two words of at most 32 characters",
         "5: $.package.urls.Home: expected a string, found number 1",
@@ -289,15 +294,14 @@ CASES = [
         "2: $.package.components[0]: the component schema is in every package; remove it",
         "2: $.package.components[1]: unknown component 'arow'; did you mean arrow?",
         f"2: $.package.components[2]: unknown component 'x'; expected one of {', '.join(OPTIONAL)}",
-        "2: $.package.components[3]: capture is no longer a component; remove it, and install it: "
+        "2: $.package.components[3]: capture is no longer a component; remove it, and run "
         "pip install kafka-messages-tools",
     ),
     Case(
         "components that are separate distributions",
         "[package]\ncomponents = ['batches', 'segments']\n",
-        "2: $.package.components[0]: batches is no longer a component; remove it, and install it: pip install "
-        "kafka-records",
-        "2: $.package.components[1]: segments is no longer a component; remove it, and install it: pip install "
+        "2: $.package.components[0]: batches is no longer a component; remove it, and run pip install " "kafka-records",
+        "2: $.package.components[1]: segments is no longer a component; remove it, and run pip install "
         "kafka-records",
     ),
     Case(
@@ -329,7 +333,7 @@ CASES = [
         "headers twice",
         "[protocol]\nheaders = 'kafka'\n",
         'ResponseHeader.json:1: $.name: ResponseHeader is defined here, but package.toml says headers = "kafka"; '
-        "remove one of the two",
+        "remove the definition or the setting",
         files={"Ask.json": ASK, "Answer.json": ANSWER, "ResponseHeader.json": ANSWERS},
     ),
     Case(
@@ -338,11 +342,11 @@ CASES = [
         "RequestHeader.json:1: $.fields: RequestHeader needs a field ClientId of type string, which every "
         "message header has",
         "RequestHeader.json:1: $.fields[0]: CorrelationId must be field 3 of RequestHeader, in all its versions and "
-        "without a tag: it is read before the version of the header is known",
+        "without a tag: the field is read before the version of the header is known",
         "RequestHeader.json:1: $.fields[1].type: RequestHeader needs a field RequestApiKey of type int16, which every "
         "message header has",
         "RequestHeader.json:1: $.fields[2]: RequestApiVersion must be field 2 of RequestHeader, in all its versions and "
-        "without a tag: it is read before the version of the header is known",
+        "without a tag: the field is read before the version of the header is known",
         files={
             "RequestHeader.json": header(
                 "RequestHeader", ID, {**API_KEY, "type": "int32"}, {**API_VERSION, "versions": "1+"}
@@ -436,16 +440,16 @@ CASES = [
         "logs",
         "[internal-topics.logs]\n__a = 'b'\n'a b' = '.'\n__c = ''\n__d = '.'\n",
         "1: $.internal-topics.logs: the log __a has records in the folder 'b', which has no definitions; expected one of .",
-        "3: $.internal-topics.logs.a b: 'a b' is not a topic name; it has up to 249 letters, digits, dots, dashes and "
+        "3: $.internal-topics.logs.a b: 'a b' is not a topic name; use up to 249 ASCII letters, digits, dots, dashes and "
         "underscores",
-        "4: $.internal-topics.logs.__c: '' must be a single line",
+        "4: $.internal-topics.logs.__c: '' must be one line of text",
         files={"Key.json": KEY},
     ),
     *(
         Case(
             f"version {own} of release {release}",
             f"[package]\nversion = '{own}'\n",
-            f"2: $.package.version: version {own} does not belong to the release {release} of SOURCE; write for "
+            f"2: $.package.version: version {own} does not match the release {release} in SOURCE; write for "
             "example 4.4.0.1",
             files={"SOURCE": {"release": release}},
         )

@@ -33,7 +33,7 @@ class AnnotatedRow:
     """Defaults of absent tagged fields, by tag."""
 
     def means(self, other: AnnotatedRow) -> bool:
-        """Return whether both rows have the same bytes, value and role."""
+        """Return whether both rows have the same offset, bytes, role, value and defaults of absent tagged fields."""
         mine, its = ((each.start, each.data, each.role, _exact(each.value)) for each in (self, other))
         both = self.absent.keys() & other.absent.keys()
         return mine == its and all(_exact(self.absent[tag]) == _exact(other.absent[tag]) for tag in both)
@@ -73,7 +73,7 @@ def rows_of(schema: Schema, data: bytes) -> tuple[AnnotatedRow, ...]:
 def _row(leaf: Span, data: bytes, walk: _AnnotatedTraversal) -> AnnotatedRow:
     absent = walk.absent.get(leaf, {})
     words = ", ".join(f"{each.name} = {formatted(each.default)}" for each in absent.values())
-    note = f"not there, so {words}" if words else "not read" if leaf.role == REST else leaf.note
+    note = f"absent, so {words}" if words else "not read" if leaf.role == REST else leaf.note
     path = "" if leaf.role == REST else leaf.path
     if leaf.role == LENGTH and leaf.name != "tag":
         path = f"{path}.{leaf.name}".lstrip(".")
@@ -86,7 +86,7 @@ def _exact(value: object) -> tuple[type, str]:
 
 
 def parting(one: Sequence[AnnotatedRow], other: Sequence[AnnotatedRow]) -> int:
-    """Return the index of the first row with another meaning, or else with another path or note."""
+    """Return the index of the first rows that differ in meaning, or else in path or note."""
     pairs = list(zip(one, other, strict=False))
     apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
     renamed = (number for number, (row, its) in enumerate(pairs) if (row.path, row.note) != (its.path, its.note))
@@ -95,7 +95,7 @@ def parting(one: Sequence[AnnotatedRow], other: Sequence[AnnotatedRow]) -> int:
 
 
 def excerpt(rows: Sequence[AnnotatedRow], begin: int) -> Iterator[str]:
-    """Yield lines from shortly before row ``begin``: offset, hex, path, value and note, or the error."""
+    """Yield up to five rows as text, from one before row ``begin``, then the number of further rows or the end."""
     first = max(begin - _BEFORE, 0)
     some = rows[first : first + _MOST_ROWS]
     hexes = [_hex(row.data) for row in some]

@@ -19,7 +19,7 @@ Today = Mapping[str, tuple[Message, MessagePlan]]
 
 @dataclass(frozen=True)
 class ReleaseRange:
-    """The versions of a message from release number ``release`` on."""
+    """The versions of a message from the release with index ``release`` until its next range."""
 
     release: int
     versions: Versions
@@ -33,12 +33,12 @@ class Availability:
     releases: tuple[str, ...]
     runs: dict[str, tuple[ReleaseRange, ...]] = field(default_factory=dict)
     late: dict[str, dict[str, int]] = field(default_factory=dict)
-    """First release of each field that was added after its version was released, by path."""
+    """Index of the first release with each field that was added to a released version, by message and path."""
     older: Mapping[str, Versions] = field(default_factory=dict)
     """Versions that Kafka supported before a definition file described them."""
 
     def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
-        """Return whether a version existed before ``since``, the first release that defines it."""
+        """Return whether Kafka had one of the versions without a definition before ``since``, the first release with one."""
         older = self.older.get(message, NONE)
         return any(version in older and self.first(message, version) == since for version in versions)
 
@@ -46,7 +46,7 @@ class Availability:
         return next((run.release for run in self.runs.get(message, ()) if version in run.versions), None)
 
     def gaps(self, message: str, version: int) -> tuple[int, ...]:
-        """Return the indexes of the releases without a version between releases with it."""
+        """Return the indexes of the releases that lack a version between two releases that have it."""
         runs = self.runs.get(message, ())
         numbers = range(len(self.releases))
         has = [
@@ -56,7 +56,7 @@ class Availability:
         return tuple(number for number in range(there[0], there[-1]) if not has[number]) if there else ()
 
     def field(self, message: str, path: str, versions: Iterable[int]) -> tuple[int | None, int | None]:
-        """Return the indexes of the first release with a field and of the first release that dropped it.
+        """Return the indexes of the release that added a field and of the release that removed it, or None for each.
 
         The path uses Kafka's names, ``Topics[].Partitions[].LeaderId``, or Python's.
         """
@@ -68,7 +68,7 @@ class Availability:
         return since, max(gone) if gone and len(gone) == len(known) else None
 
     def until(self, message: str, version: int) -> int | None:
-        """Return the index of the first release without a version, or None if the newest release has it."""
+        """Return the index of the release that removed a version for good, or None."""
         found = None
         for run in self.runs.get(message, ()):
             if version in run.versions:
@@ -97,7 +97,7 @@ def availability(
 
 
 def place(path: str) -> str:
-    """Return a common form of a field path in Kafka's or Python's spelling."""
+    """Normalize a field path, so that the paths of a field in Kafka's names and in Python's are equal."""
     return path.replace("[]", "").replace("_", "").lower()
 
 
@@ -132,7 +132,7 @@ def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: i
         if number in by_number:
             side, name = by_number[number]
             message, unstable = side.messages[name], side.unstable(name)
-            # Kafka once identified record keys by version; the package uses the current scheme.
+            # Up to Kafka 4.0, the version of a record key was its record type.
             valid = today.valid if today.kind == COORDINATOR_KEY else message.valid
             if unstable is not None and not valid.empty:
                 valid = Versions(valid.lowest, valid.highest - 1)
@@ -157,7 +157,7 @@ def _late(
         if before is not None and id(before) not in seen:
             seen.add(id(before))
             for version, paths in wanted.items():
-                # The version of a record key was once its type.
+                # Up to Kafka 4.0, the version of a record key was its record type.
                 then = before.valid.highest if message.kind == COORDINATOR_KEY else version
                 if then in before.valid and not known.keys() >= set(paths):
                     for path in _present((before, then), (plan, version), paths):

@@ -39,7 +39,7 @@ class Changes:
     back: Versioned = field(default_factory=dict)
     """Versions of ``brought`` that an earlier release already had."""
     defined: Versioned = field(default_factory=dict)
-    """Versions that are older than their first definition, which is in this release; not in ``brought``."""
+    """Versions that this release defines first, but earlier releases supported; not in ``brought``."""
     gone: frozenset[str] = frozenset()
     """Messages of ``dropped`` with no version left."""
     late: dict[str, tuple[str, ...]] = field(default_factory=dict)

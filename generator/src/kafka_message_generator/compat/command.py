@@ -1,4 +1,4 @@
-"""The command ``compat``: reports incompatible changes of definitions, with bytes that show each."""
+"""The command ``compat``: reports incompatible changes of definitions, with example bytes."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from kafka_message_generator.spec.source import SpecError
 EXAMPLE = "kafka-message-generator compat --old git:main --new specs/kafka"
 COMPATIBLE, FINDINGS, NOT_COMPARED = 0, 1, 3
 ABOUT = (
-    "Compare every released message version of two sets of definitions: proved equal, or the difference, the "
-    "direction in which it breaks, and bytes that show it. The exit code is 0 for compatible, 1 for findings at the level, "
-    "2 for wrong arguments, and 3 if nothing could be compared."
+    "Compare every released message version of two sets of definitions. The report proves that both sets read the same "
+    "bytes, or shows the difference, the direction that fails, and example bytes. The exit code is 0 without findings at "
+    "the level, 1 with such findings, 2 for wrong arguments, and 3 if nothing could be compared."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> None:
     parser.add_argument("--old", default=HISTORY, metavar="WHAT", help=f"{KINDS} (default: %(default)s)")
-    parser.add_argument("--new", default=SPECS, metavar="WHAT", help="likewise (default: %(default)s)")
+    parser.add_argument("--new", default=SPECS, metavar="WHAT", help="as --old, except history (default: %(default)s)")
     parser.add_argument(
         "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
     )
-    what = f"lowest level that counts: {', '.join(LEVELS)}; each includes the previous ones (default: %(default)s)"
+    what = f"last level that counts, of {', '.join(LEVELS)}; it includes all levels before it (default: %(default)s)"
     parser.add_argument("--level", choices=LEVELS, default="api", metavar="LEVEL", help=what)
     names = ", ".join(formats.FORMATS)
     parser.add_argument(
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> N
     )
     parser.add_argument("--waivers", type=Path, metavar="FILE", help="accepted differences, as TOML")
     parser.add_argument("--list-rules", action="store_true", help="print every rule with its level, reason and source")
-    what = "write the page about wire differences between consecutive releases instead"
+    what = "instead: write a page about wire differences between consecutive releases"
     parser.add_argument("--past", type=Path, metavar="FILE", help=what)
     parser.set_defaults(run=partial(run, read_folder))
 

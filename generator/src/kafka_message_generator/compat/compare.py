@@ -34,7 +34,7 @@ REASONS = {
     "FLEXIBLE": "lengths are compact, or structs have tags, on one side only",
     "PRESENCE": "a struct has a presence byte on one side only",
     "SECTION": "the encoding of tagged fields changed",
-    "TAG_REFUSED": "a tagged field is in a version where one side rejects its tag, known from other versions",
+    "TAG_REFUSED": "one side has a tagged field in a version in which the other side rejects its tag",
     "TAGGED_VALUE": "the encoding of a tagged field changed",
     "TAGGED_DEFAULT": "the implied value of an absent tagged field changed",
 }
@@ -53,8 +53,8 @@ class Difference:
 def difference(writer: WireSignature, reader: WireSignature) -> Difference | None:
     """Return why ``reader`` may misread bytes of ``writer``, or None if it provably cannot.
 
-    A reader may accept more than a writer sends: null, additional tagged fields and unknown tagged fields. It rejects
-    a tag that only its other versions define.
+    Null and tagged fields that only the reader knows are no difference. A tagged field that only the writer knows is
+    one only if the message of the reader has the tag in other versions: then the reader rejects it.
     """
     found = _ordered(reordered(writer, reader)) or _sequence(writer, reader)
     return found or _ordered(displaced(writer, reader))

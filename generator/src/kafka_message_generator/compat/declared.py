@@ -24,7 +24,7 @@ def declared_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     for name in sorted(newest.plans):
         if name not in new.plans:
             if name not in new.messages and (newest.messages[name].kind, newest.messages[name].api_key) in keys:
-                continue  # renamed, or its key reused, which a wire rule reports
+                continue  # renamed, or its API key is reused; a wire rule reports it
             yield _removed(name, newest, new)
             continue
         yield from _versions(name, old, new)

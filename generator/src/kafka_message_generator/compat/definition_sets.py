@@ -30,7 +30,7 @@ class DefinitionSet:
     """Temporary folder of the definitions; stripped from reported paths."""
 
     def unstable(self, name: str) -> int | None:
-        """Return the unstable version of a message, or None; a response shares that of its request."""
+        """Return the unstable version of a message, or None. For a response, its request decides."""
         message = self.messages[name]
         if message.kind == RESPONSE:
             request = self.messages.get(f"{name.removesuffix('Response')}Request")
@@ -68,7 +68,7 @@ def _members(
 
 @dataclass(frozen=True)
 class Released:
-    """The last set that has a message version, and its plan."""
+    """The last set that has a message version, and the plan of the message in this set."""
 
     source: DefinitionSet
     plan: MessagePlan
@@ -76,7 +76,7 @@ class Released:
 
 @dataclass(frozen=True)
 class Baseline:
-    """Released versions: the sets, oldest first, and the last set with each message version."""
+    """Released versions: the sets, oldest first, and for each message version the last set that has it."""
 
     name: str
     sets: tuple[DefinitionSet, ...]
@@ -88,7 +88,7 @@ class Baseline:
 
 
 def baseline(name: str, sides: Sequence[DefinitionSet]) -> Baseline:
-    """Collect the released versions of sets, oldest first, without unstable versions."""
+    """Collect the versions of all sets, which are given oldest first, except unstable versions."""
     versions: dict[str, dict[int, Released]] = {}
     for side in sides:
         for message, plan in side.plans.items():

@@ -1,4 +1,4 @@
-"""Compatibility rules, and findings: changes that violate one."""
+"""Compatibility rules, and findings, which are changes that violate a rule."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _RULES = (
     Rule(
         "TAGGED_DEFAULT_CHANGED",
         "wire",
-        "an omitted tagged field has another value in a released version",
+        "the value of an omitted tagged field changed in a released version",
         "Default values are not written, so the default is part of the encoding.",
         "KIP-482",
     ),
@@ -128,7 +128,7 @@ _RULES = (
         "CLASS_MOVED",
         "api",
         "the struct of a field was renamed",
-        "Code imports the class by its name.",
+        "Code uses the class by its name.",
         "this package",
     ),
     Rule(
@@ -192,7 +192,7 @@ _RULES = (
         "VERSION_WITHOUT_CHANGE",
         "advice",
         "a new version has the layout of the previous one",
-        "The version may stand for a change of behaviour, or be a mistake.",
+        "The version may stand for a change of behavior, or be a mistake.",
         f"{_README}, Versions",
     ),
     Rule(

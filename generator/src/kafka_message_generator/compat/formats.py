@@ -60,7 +60,7 @@ def _issue(finding: Finding) -> dict[str, object]:
 
 
 def fingerprint(finding: Finding) -> str:
-    """Return an identifier of a finding that is stable across runs."""
+    """Return an identifier of a finding; later reports have the same identifier for the same finding."""
     parts = (finding.rule, finding.message, str(finding.versions), finding.path, finding.before, finding.after)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -98,9 +98,9 @@ def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, objec
 
 
 def junit(report: Report, level: str) -> str:
-    """Format a test suite with a case for each finding and one for the equal versions. Findings up to ``level`` fail.
+    """Return a JUnit test suite in ASCII, with a case for each finding and one for the versions proved equal.
 
-    Other characters than ASCII are escaped.
+    The cases of findings that count at ``level`` fail.
     """
     counting = report.counting(level)
     suite = ElementTree.Element(

@@ -32,7 +32,7 @@ ReadFolder = Callable[[Path], DefinitionSet]
 
 
 class CompatInputError(Exception):
-    """Raised for an unreadable input."""
+    """Raised for inputs that cannot be read or compared."""
 
 
 def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, DefinitionSet]:

@@ -35,7 +35,7 @@ def reordered(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
     for before, after in zip(both, other, strict=False):
         if before != after:
             one, two = (_path(each, above[0]) for each in (before, after))
-            return Order(one, f"{one} precedes {two}", f"{two} before {one}")
+            return Order(one, f"{one} before {two}", f"{two} before {one}")
     for inside in _of_one_name(writer, reader, above):
         if (found := reordered(inside[0].signature, inside[1].signature, inside)) is not None:
             return found
@@ -99,7 +99,7 @@ def parts(path: str, above: str = "") -> Parts:
 
 
 def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Parts, list[int], list[int]]]:
-    """Yield each field and struct that left all its former positions, with its former and new positions.
+    """Yield each field and struct that has none of its former positions, with its former and new positions.
 
     A field at the position of a removed one counts as renamed.
     """

@@ -20,7 +20,7 @@ This page compares each release of Kafka since 2.2.0 with the previous one, vers
 
 Kafka's guide to message definitions forbids changes of released versions. Requests and responses follow this rule with
 few exceptions. Records of internal logs changed while their feature was in preview. `nox -s upstream -- exchange` passes
-the bytes below to Kafka's own classes of both releases: each side misreads the bytes of the other.
+the bytes below to Kafka's own classes of both releases, which misread them as described.
 
 `RequestHeader` 0 changed in 2.4.0 without an effect on connections. Kafka 2.3 wrote the header with a client id; the
 definitions since 2.4 call these bytes version 1. Only ControlledShutdown 0 uses version 0.

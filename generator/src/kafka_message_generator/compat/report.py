@@ -49,7 +49,7 @@ class Report:
         return [finding for finding in self.findings if LEVELS.index(finding.level) <= most]
 
     def counting(self, level: str) -> list[Finding]:
-        """Return the findings at or above a level, without advice."""
+        """Return the findings that count at a level: those of this level and of the levels before it, without advice."""
         return [finding for finding in self.at(level) if finding.level != ADVICE]
 
 

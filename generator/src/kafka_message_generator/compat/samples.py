@@ -20,7 +20,7 @@ _UNKNOWN, _UNKNOWN_FIELD = "unknown tagged field", RawTaggedField(31999, b"\x01"
 
 
 def samples(schema: Schema) -> Iterator[Struct]:
-    """Yield a message with the smallest values, one for each other choice of a value, and one with distinct values."""
+    """Yield a message with the smallest values, variants with one other value each, and one with distinct values."""
     for choice in [((), 0), *_choices(schema, ()), _EVERYWHERE]:
         yield _Maker(choice).struct(schema, ())
 
@@ -104,7 +104,7 @@ def _values(kind: Type) -> list[object]:
         return [UUID(int=0), UUID(int=1)]
     if kind is types.FLOAT64:
         return [0.0, 1.0, -1.0]
-    raise TypeError(f"no values of {kind}")
+    raise TypeError(f"no sample values for fields of type {kind}")
 
 
 def _distinct(kind: Type, number: int) -> object:

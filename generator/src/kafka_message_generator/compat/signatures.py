@@ -74,10 +74,10 @@ class TagAtom:
 
 @dataclass(frozen=True)
 class Tags:
-    """A tag section: ``sequential`` and ``interleaved`` sections end a struct, an ``optional`` buffer begins it."""
+    """A section of tagged fields at the end of a struct, or (with the form ``optional``) of optional fields at its start."""
 
     label: str = field(compare=False)
-    form: str
+    form: str  # ``sequential``, ``interleaved`` or ``optional``
     fields: tuple[TagAtom, ...]
     absent: tuple[int, ...] = field(default=(), compare=False)
     """Tags that other versions define and this version rejects."""
@@ -270,5 +270,5 @@ def inside_of(atom: ArrayOf | Nullable) -> Inside:
 
 
 Above = tuple[Inside, Inside]
-"""The atom around a sequence of atoms, in each of two compared signatures."""
+"""The parents of two compared sequences of atoms."""
 TOP = (Inside("", ()), Inside("", ()))

@@ -17,7 +17,7 @@ from kafka_message_generator.spec.versions import Versions
 
 TABLE, DEFINITIONS, ERROR_CODES = "releases.json", "definitions", "error-codes.json"
 OLDER = "older.json"
-"""File of versions that existed before their first definition."""
+"""File of the versions that Kafka supported before it had definitions of them."""
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _DIGITS = 16
 Kept = tuple[dict[str, str], dict[str, tuple[str, str]]]
@@ -27,7 +27,7 @@ Codes = dict[str, dict[str, int]]
 
 
 class HistoryError(Exception):
-    """Raised for a missing or edited history, with one problem per line."""
+    """Raised for a missing, invalid or edited history, or an unknown release; one problem per line."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def codes_of(root: Path, releases: Iterable[str]) -> Codes:
 
 
 def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
-    """Write releases and their error codes; return the changed files."""
+    """Write releases and their error codes; return a line such as ``write releases.json`` for each changed file."""
     table: dict[str, object] = {}
     files: dict[Path, str] = {}
     seen: set[tuple[str, str]] = set()

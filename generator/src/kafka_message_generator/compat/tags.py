@@ -16,20 +16,20 @@ from kafka_message_generator.spec.model import Field
 
 @dataclass(frozen=True)
 class Use:
-    """A field with a tag, and the last release that has it."""
+    """A tagged field as defined in ``release``, the last release that has it."""
 
     field: Field
     path: str
     """Path of the field with the current names of its parents."""
     place: str
-    """Path of the field in the release of this use."""
+    """Path of the field in ``release``."""
     plan: MessagePlan
     release: str
     is_retired: bool = False
     """True if a later release has the message but not the tag."""
 
     def stays_in(self, other: Use) -> bool:
-        """Return whether the later use is by the same field, possibly renamed."""
+        """Return whether ``other``, a later use of the tag, is by the same field, possibly renamed."""
         if self.field.name == other.field.name:
             return not self.is_retired or self._is_same_value(other)
         return not self.is_retired and self._is_same_value(other, in_one_version=True)

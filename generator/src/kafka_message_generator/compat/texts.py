@@ -64,7 +64,7 @@ def _summary(report: Report, level: str) -> Iterator[str]:
     yield f"{report.new} against {report.old}:"
     yield f"  {counts.equal} released message versions proved equal"
     for number, words in (
-        (counts.compatible, "equal except for tagged fields, which both sides skip"),
+        (counts.compatible, "equal except for tagged fields, which the other side skips"),
         (counts.changed, "changed"),
         (counts.dropped, "dropped"),
         (counts.unreleased, "not in a release, and free to change"),

@@ -16,7 +16,7 @@ _KEYS = (*_TEXTS, "versions")
 
 
 class WaiverError(Exception):
-    """Raised for an invalid waiver file, with one problem per line."""
+    """Raised for an invalid waiver file, or outdated waivers; one problem per line."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _problems(table: object) -> Iterable[str]:
 def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, list[str]]:
     """Return the report without waived findings, and a warning for each unused waiver.
 
-    Raises WaiverError for a waiver that contradicts a finding.
+    Raises WaiverError for waivers whose field has a different finding.
     """
     unused = {
         number: waiver
@@ -103,7 +103,7 @@ def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, l
         if not any(waiver.covers(finding) for finding in report.findings)
     }
     stale = [
-        f"{path}: waiver {number}: covers nothing; remove it: {waiver.place}"
+        f"{path}: waiver {number}: the finding has changed; update or remove the waiver: {waiver.place}"
         for number, waiver in unused.items()
         if any(waiver.contradicts(finding) for finding in report.findings)
     ]

@@ -134,7 +134,7 @@ def _header(message: Message, version: int) -> int:
 
 
 def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
-    """Yield changed API keys and types, and API keys reused for another message."""
+    """Yield findings about changed API keys and types, reused API keys, and renamed messages."""
     owners: dict[tuple[str, int], tuple[str, str]] = {}
     last: dict[str, tuple[Message, str]] = {}
     for side in old.sets:
@@ -153,7 +153,7 @@ def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
             continue
         owner, since = owners.get((message.kind, message.api_key), (name, ""))
         if owner == name or owner in new.messages:
-            continue  # the reader of definitions rejects duplicate keys
+            continue  # the rules for definitions reject duplicate keys
         is_same = name in new.plans and _has_layouts_of(old.versions.get(owner, {}), new.plans[name])
         yield _key_finding("MESSAGE_RENAMED" if is_same else "API_KEY_REUSED", message, owner, name, since)
 

@@ -21,7 +21,7 @@ from kafka_message_generator.spec.suggestions import suggestions
 VECTORS = Path("packages", "vectors", "src", "kafka_protocol_vectors")  # relative to the top of a clone
 ABOUT = "size of messages in bytes, by field and integer encoding"
 EXAMPLE = "kafka-message-generator cost --specs definitions --message MetadataResponse --samples captured.jsonl"
-EPILOG = f"""Samples are message bodies without header and frame, one a line: a JSON object
+EPILOG = f"""Samples are message bodies without header and frame, one per line: a JSON object
 with "message", "version" and "hex" (anything else in it is ignored, other
 messages are skipped), or bare hex together with --version. Without
 --samples the test vectors of the message are used, where the clone of this

@@ -22,7 +22,7 @@ _ALL = Versions(0, MAX_VERSION)
 class FieldCost:
     """Size of an integer field, or of the elements of an integer array, summed over all samples.
 
-    ``fixed``, ``packed`` and ``upacked`` are the bytes under each encoding at the type's width, without counts.
+    ``fixed``, ``packed`` and ``upacked`` are the bytes under each encoding at the type's width, without array lengths.
     """
 
     path: str  # such as ``topics[].partitions[].leader_id``
@@ -33,7 +33,7 @@ class FieldCost:
     fixed: int
     packed: int
     upacked: int
-    # Smallest of ``FORMS``, the first if several are equal; None without values. All uses of a struct share it.
+    # Smallest of ``FORMS``, the first if several are equal; None without values. The same for all uses of a struct.
     smallest: str | None
     share: float  # ``defined`` relative to all bytes of the samples, 0 to 1
 

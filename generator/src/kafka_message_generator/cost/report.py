@@ -50,8 +50,8 @@ def histogram_text(bits: int, signed: Sequence[SizeRange], unsigned: Sequence[Si
             "",
             *_ranges(unsigned),
             "",
-            f"upacked{bits} writes a negative number as its two's complement: {unsigned[-1].bytes} bytesin every case.",
-            f"fixed{bits} takes {bits // 8} bytesin every case.",
+            f"upacked{bits} writes a negative number as its two's complement: {unsigned[-1].bytes} bytes in every case.",
+            f"fixed{bits} takes {bits // 8} bytes in every case.",
         )
     )
 

@@ -19,7 +19,7 @@ _KEYS: dict[str, type] = {"message": str, "version": int, "hex": str}
 
 
 class CostError(Exception):
-    """Raised for invalid samples, with one problem per line."""
+    """Raised for invalid or missing samples, messages and versions; one problem per line, at most 20."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems
@@ -119,7 +119,7 @@ def _parts(line: str) -> tuple[str, int, str]:
     except json.JSONDecodeError as error:
         raise _BadLine(f"is not JSON: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError):
-        raise _BadLine("is JSON with a number that is too long or too many levels") from None
+        raise _BadLine("is JSON that is nested too deeply or has a number with too many digits") from None
     for key, kind in _KEYS.items():
         if key not in entry:
             raise _BadLine(f"has no {key!r}; expected {', '.join(map(repr, _KEYS))}")

@@ -62,7 +62,7 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
 
 
 def headers(message: Message, valid: Versions) -> list[Json]:
-    """Return the header version of each message version, as ranges of versions."""
+    """Return the header version for each of the message versions ``valid``."""
     starts = header_versions(message)
     return [next(header for first, header in reversed(starts) if first <= version) for version in valid]
 

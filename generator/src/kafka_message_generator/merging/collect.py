@@ -68,7 +68,7 @@ def _merge(message: Message, older: Baseline, problems: Problems) -> Message:
     try:
         for each in released.values():
             _prove_same(message, each.source.messages[message.name])
-        if not released or message.kind == COORDINATOR_KEY:  # older releases identified it by version
+        if not released or message.kind == COORDINATOR_KEY:  # up to Kafka 4.0, the version of a key was its record type
             return message
         result = _unite(message, released)
     except MergeError as error:

@@ -112,7 +112,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Single:
-    """A field with one struct; a nullable one starts with a presence byte."""
+    """A field with one struct; a nullable one starts with a presence byte, or in a tagged field with a varint."""
 
     name: str
     layout: LayoutRef
@@ -140,7 +140,7 @@ Payload = FixedRun | Packed | String | Bytes | Array | Single
 
 @dataclass(frozen=True)
 class Tagged:
-    """A tagged field: tag, and operation for its value."""
+    """A tagged field: its tag, and the operation that encodes its value."""
 
     tag: int
     name: str
@@ -174,7 +174,7 @@ class OptionalBuffer:
 
 @dataclass(frozen=True)
 class NoSection:
-    """A version without tags: unknown tagged fields are empty on read, rejected on write."""
+    """The end of a struct without tags: unknown tagged fields are empty on read, and rejected on write."""
 
     def __str__(self) -> str:
         return "NoSection()"
@@ -262,8 +262,7 @@ class MessagePlan:
     valid: Versions
     flexible: Versions
     structs: tuple[StructPlan, ...]
-    descriptor_lines: tuple[str, ...]
-    # JSON of the definition, one line for each field.
+    descriptor_lines: tuple[str, ...]  # JSON of the definition, one line for each field
     about: str
     response: str = ""  # response of a request; empty for one-way requests and other kinds
 

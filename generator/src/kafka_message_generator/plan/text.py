@@ -1,6 +1,6 @@
 """The plan of a message as compact text, which the native core interprets.
 
-The first line is the format. Each struct has a line ``:Name field/kind ...`` and a line ``versions operation ...``
+The first line is the format number. Each struct has a line ``:Name field/kind ...`` and a line ``versions operation ...``
 per layout. docs/adr/0007 specifies the grammar.
 """
 

@@ -58,7 +58,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Code:
-    """Python expression with imports; one without imports can be a plain ``str``."""
+    """Python expression, and the names it imports; an expression without imports can be a plain ``str``."""
 
     text: str
     names: frozenset[str] = frozenset()
@@ -87,12 +87,12 @@ def bound(action: str, codes: tuple[str, ...]) -> Code:
 
 
 def code(template: str, *parts: Part) -> Code:
-    """Return a template filled with ``parts``, which also imports their names."""
+    """Fill a template with ``parts``; the result also needs the imports of the parts."""
     return Code(template.format(*parts), names_of(parts), bound_of(parts))
 
 
 def call(function: Part, *arguments: Part) -> Code:
-    """Return a function call; a function given as ``str`` belongs to the module itself."""
+    """Return a function call; a function given as ``str`` needs no import."""
     return code("{}({})", function, joined(", ", arguments))
 
 
@@ -102,7 +102,7 @@ def joined(separator: str, parts: Iterable[Part]) -> Code:
 
 
 def test(positive: str, negative: str, *parts: Part) -> Code:
-    """Return a test with the template of its negation."""
+    """Return a condition that has its negation as ``opposite``; both are templates for ``parts``."""
     texts = tuple(map(str, parts))
     return Code(positive.format(*texts), names_of(parts), bound_of(parts), negative.format(*texts))
 
@@ -140,7 +140,7 @@ def bound_of(value: object) -> frozenset[Bound]:
 
 
 def imports(names: frozenset[str], others: Sequence[str] = ()) -> str:
-    """Return the import lines of a module; ``others`` are further lines for type checkers."""
+    """Return the imports of ``names`` for the top of a module; ``others`` are import lines for type checkers only."""
     lines = ["from __future__ import annotations", ""]
     for line in _lines(HOMES, names):
         if line.startswith("from ..") and lines[-1] and not lines[-1].startswith("from .."):

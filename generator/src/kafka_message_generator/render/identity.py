@@ -18,7 +18,7 @@ TOOLS = "kafka-messages-tools"
 
 
 class RequestError(ValueError):
-    """Raised for an invalid ``PackageRequest``."""
+    """Raised for a missing or invalid package name, or an unsuitable output folder."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Identity:
     description: str
     readme: str | None
     components: tuple[str, ...]
-    """Names of the package's components, each after those it imports."""
+    """Names of the package's components, each after the components that it imports."""
     metadata: tuple[tuple[str, str], ...]
     """Further lines of ``[project]`` in pyproject.toml: key and TOML value."""
     urls: tuple[tuple[str, str], ...]

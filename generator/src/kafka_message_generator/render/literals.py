@@ -58,7 +58,7 @@ def _unset(field: FieldPlan) -> Part:
 
 
 def slot(struct: StructPlan, field: FieldPlan) -> str:
-    """Return the attribute that stores a field; private for a lazy default, and None until its first access."""
+    """Return the attribute that stores a field; a lazy default has a private one, which is None until the first access."""
     return f"_{field.name}" if field.name in lazy_fields(struct) else field.name
 
 

@@ -1,4 +1,4 @@
-"""Rendering of the whole package: formatted files by path, and a manifest."""
+"""Rendering of a whole package: formatted files by path, and a manifest."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Do(Step):
 
 @dataclass(frozen=True)
 class Choose(Step):
-    """If chain; an empty condition makes an else."""
+    """An ``if`` chain; a branch with an empty condition is the ``else``."""
 
     kind = "choose"
     branches: tuple[tuple[Part, tuple[Step, ...]], ...]
@@ -44,7 +44,7 @@ class Unpack(Step):
 
 @dataclass(frozen=True)
 class Function:
-    """Printed function; ``loop`` is the ``for`` line around its body, if any."""
+    """Printed function; ``loop`` is the ``for`` or ``while`` line around ``steps`` and ``loop_end``, if any."""
 
     name: str
     parameters: Part

@@ -27,8 +27,8 @@ def check(
 ) -> list[CheckedMessage]:
     """Check all definitions; the result is valid only if ``problems`` has no errors.
 
-    ``one_way`` names requests without response, ``unread`` messages of unreadable files. ``entity_types`` maps
-    additional entity types to their field types.
+    ``one_way`` has the names of requests without response, ``unread`` the names of messages in unreadable files.
+    ``entity_types`` maps additional entity types to their field types.
     """
     checked = [check_alone(message, problems) for message in definitions]
     for message in definitions:
@@ -38,7 +38,7 @@ def check(
 
 
 def check_alone(message: Message, problems: Problems) -> CheckedMessage:
-    """Check one message. Rules that involve other messages or entity types are skipped."""
+    """Check one message, without rules that involve other messages or additional entity types."""
     messages.check(message, problems)
     names.check(message, problems)
     fields.check(message, problems)

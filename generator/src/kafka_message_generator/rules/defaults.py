@@ -33,7 +33,7 @@ ZERO_UUID = uuid.UUID(int=0)
 
 
 class DefaultError(ValueError):
-    """A default that is invalid for the type of its field."""
+    """Raised for a default that is invalid for its field."""
 
 
 def default_of(member: Field) -> Value:
@@ -46,7 +46,7 @@ def default_of(member: Field) -> Value:
         return Empty.ARRAY if kind.is_array else Empty.STRUCT
     if kind.name in ("bytes", "records"):
         _only_empty(text, kind.name)
-        # Kafka's classes start records at null; use empty if null is invalid.
+        # Kafka's classes initialize records to null; here they are empty if a version forbids null.
         return None if kind.name == "records" and member.nullable.covers(member.versions) else b""
     if kind.name in INTEGERS:
         return _integer(kind.name, text)

@@ -32,15 +32,15 @@ TYPES: Types = {
 
 @dataclass(frozen=True)
 class EntityField:
-    """Entity types of a field: a single one, or one for each value of another field."""
+    """The entity type of a field: fixed, or selected by the value of another field."""
 
     message: str
-    struct: str  # struct or message of the field
+    struct: str  # struct with the field, or the message itself
     field: str
-    entity: str  # empty if ``by`` decides the type
-    request: str = ""  # request that contains the field ``by``; empty for the same struct
+    entity: str  # empty if ``by`` selects the type
+    request: str = ""  # request with the field ``by``; empty if ``by`` is in ``struct``
     by: str = ""
-    # pairs of code and entity type
+    # Pairs of a value of ``by`` and its entity type.
     types: tuple[tuple[int | str, str], ...] = ()
     wildcard: str = ""
 
@@ -87,8 +87,12 @@ def resolve(
         for path in existing(fact, fact.fields, messages, problems):
             named = _entity_field(fact, path, messages, types, problems)
             earlier, paths = found.setdefault((named.message, named.struct, named.field), (named, set()))
-            if earlier != named or path.text in paths:
-                problems.error(path.location, f"{path.text} of {fact.message} is listed twice; remove one")
+            what = f"{path.text} of {fact.message}"
+            if path.text in paths:
+                problems.error(path.location, f"{what} is listed twice; remove one")
+            elif earlier != named:
+                what += f" is the same field as {min(paths)}, which has a different entry"
+                problems.error(path.location, f"{what}; make both equal")
             paths.add(path.text)
     return tuple(named for _, (named, _) in sorted(found.items(), key=lambda each: each[0]))
 
@@ -132,7 +136,7 @@ def _codes(
         problems.error(by.location, f"{name} has no field {by.text!r}; write for example Topics.Name")
         return ()
     if by.names[:-1] != ([] if fact.is_by_request else path.names[:-1]):
-        remedy = "move it to the struct of the entity, or to the top level of the request"
+        remedy = "name a field in the struct of the entity, or at the top level of the request"
         problems.error(by.location, f"{by.text} of {message} is in another struct; {remedy}")
     if str(field.type) == "string":
         return tuple((code.text, entity) for code, entity in fact.kinds.values)

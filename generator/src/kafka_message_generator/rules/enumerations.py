@@ -52,12 +52,12 @@ def without_older(enumerations: Sequence[Enumeration], messages: Messages) -> tu
 def _type_problem(one: Enumeration, field: Field) -> str:
     kind = field.type.name
     if one.is_text:
-        return "" if kind == "string" else f"{one.name} has strings"
+        return "" if kind == "string" else f"the values of {one.name} are strings"
     if kind not in NUMBER_RANGES:
-        return f"{one.name} has numbers"
+        return f"the values of {one.name} are numbers"
     lowest, highest = NUMBER_RANGES[kind]
     wrong = [member for member in one.members if not lowest <= int(member.value) <= highest]
-    return f"{wrong[0].name} of {one.name} is {wrong[0].value}" if wrong else ""
+    return f"{wrong[0].name} of {one.name} is {wrong[0].value}, out of range" if wrong else ""
 
 
 def _error_codes(message: str, messages: Messages) -> EnumerationFields:

@@ -14,13 +14,13 @@ from kafka_message_generator.spec.versions import NONE
 
 @dataclass(frozen=True)
 class ErrorResponseRule:
-    """A field of an error response: its value, or the request field it is copied from."""
+    """A field of an error response: a constant value, or the request fields from which it is copied."""
 
     message: str
     path: str
     lowest: int
     highest: int
-    sources: tuple[str, ...] | None  # None for a constant; empty for a field that keeps its default
+    sources: tuple[str, ...] | None  # None for a constant; empty if the field keeps its default
     value: Value
 
 
@@ -59,7 +59,7 @@ def _value(fact: ErrorResponseFact, field: Field, problems: Problems) -> Value:
     if fact.value is None:
         return None
     text, what = fact.value.text, f"{fact.field.text} of {fact.message}"
-    nullable = field.nullable if text == "null" else NONE  # so that nullable records can be empty
+    nullable = field.nullable if text == "null" else NONE  # so that an empty default of nullable records is not null
     try:
         value = default_of(
             replace(field, default=text, versions=field.versions.intersect(fact.versions), nullable=nullable)

@@ -144,7 +144,7 @@ def default(message: Message, member: Field, problems: Problems) -> None:
 def versions_inside_message(message: Message, member: Field, problems: Problems) -> None:
     if not message.is_removed and member.versions.intersect(message.valid).empty and not member.versions.empty:
         what = f"field {member.name} has versions {member.versions}, but the message has versions {message.valid}"
-        problems.warn(member.at("versions"), f"{what}; it is never sent")
+        problems.warn(member.at("versions"), f"{what}; the field is never sent")
 
 
 def versions_of_properties(message: Message, member: Field, problems: Problems) -> None:
@@ -179,7 +179,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
     versions_inside_message: (),
     versions_of_properties: (),
 }
-# Each rule with the properties it depends on; it is skipped if one of them has an error.
+# Each rule with the properties it depends on; a rule is skipped if one of its properties has an error.
 
 
 def check_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:

@@ -19,7 +19,7 @@ FIELDS = {
     ),
     RESPONSE_HEADER: (("CorrelationId", "int32"),),
 }
-_FIRST = 3  # leading fields of RequestHeader that are read before its version is known
+_FIRST = 3  # number of fields of RequestHeader that are read before its version is known
 
 HeaderVersions = tuple[tuple[int, int], ...]  # pairs of first body version and header version, ascending
 
@@ -65,7 +65,7 @@ def _fields(header: Message, problems: Problems) -> None:
             is_there = member.tag is None and member.versions.covers(header.valid)
             if header.fields.index(member) != index or not is_there:
                 what = f"{name} must be field {index + 1} of {header.name}, in all its versions and without a tag"
-                problems.error(member.location, f"{what}: it is read before the version of the header is known")
+                problems.error(member.location, f"{what}: the field is read before the version of the header is known")
 
 
 def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, problems: Problems) -> None:

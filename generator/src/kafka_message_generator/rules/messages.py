@@ -54,7 +54,7 @@ def _coordinator(message: Message, problems: Problems) -> None:
     if message.kind not in (COORDINATOR_KEY, COORDINATOR_VALUE):
         return
     if message.api_key is None and not problems.has_error_at(message.places.get("apiKey")):
-        problems.error(message.location, f"{message.kind} {message.name} has no apiKey; it is the record's type number")
+        problems.error(message.location, f"{message.kind} {message.name} has no apiKey; add the type of the record")
     if message.kind == COORDINATOR_KEY:
         if message.valid != Versions(0, 0) and not problems.has_error_at(message.at("validVersions")):
             what = f"coordinator-key {message.name} has validVersions {message.valid}; a key must have only version 0"
@@ -64,9 +64,7 @@ def _coordinator(message: Message, problems: Problems) -> None:
             problems.error(message.at("flexibleVersions"), what)
     suffix = "Key" if message.kind == COORDINATOR_KEY else "Value"
     if not message.name.endswith(suffix) and NAME.fullmatch(message.name):
-        problems.error(
-            message.at("name"), f"{message.kind} {message.name} must end in {suffix}, to match its request or response"
-        )
+        problems.error(message.at("name"), f"{message.kind} {message.name} must have a name that ends in {suffix}")
 
 
 def _header_versions(message: Message, ranges: dict[str, str], problems: Problems) -> None:
@@ -109,14 +107,14 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
 def check_all(
     messages: Sequence[Message], problems: Problems, one_way: Collection[str] = (), unread: Collection[str] = ()
 ) -> None:
-    """Check for duplicate names and API keys, and for missing responses except to ``one_way``."""
+    """Check that names and API keys are unique, and that requests, except ``one_way``, and responses form pairs."""
     modules: dict[str, Message] = {}
     keys: Keys = {}
     for message in messages:
         earlier = modules.setdefault(snake_case(message.name), message)
         if earlier is not message:
-            what = f"message {message.name} is already defined at {earlier.location.file}:{earlier.location.line}"
-            problems.error(message.at("name"), f"{what}; names (as Python modules) must be unique")
+            what = f"message {message.name} has the module name of {earlier.name}, defined at"
+            problems.error(message.at("name"), f"{what} {earlier.location.file}:{earlier.location.line}; rename one")
         if message.api_key is not None:
             _register_key(message, keys, message.api_key, problems)
     without_key = {each.name for each in messages if problems.has_error_at(each.places.get("apiKey"))}
@@ -153,7 +151,7 @@ def _same_versions(message: Message, partner: Message, problems: Problems) -> No
         what = f"response {message.name} has validVersions {message.valid}, but request {partner.name}"
         problems.error(
             message.at("validVersions"),
-            f"{what} has {partner.valid}; a request and its response have the same versions",
+            f"{what} has {partner.valid}; a request and its response must have the same versions",
         )
 
 

@@ -120,7 +120,7 @@ def _message_name(message: Message, problems: Problems) -> None:
         what = f"message {name} would be the module {snake_case(name)}, a reserved device name of Windows"
         problems.error(place, f"{what}; rename it")
     elif keyword.iskeyword(snake_case(name)):
-        problems.error(place, f"message {name} would be the module {snake_case(name)}; rename it")
+        problems.error(place, f"message {name} would be the module {snake_case(name)}, a Python keyword; rename it")
 
 
 def _class_name(name: str, location: Location, problems: Problems) -> None:
@@ -130,7 +130,7 @@ def _class_name(name: str, location: Location, problems: Problems) -> None:
         problems.error(location, f"{name} is reserved in generated modules; rename it")
     elif not name.isidentifier() or unicodedata.normalize("NFKC", name) != name:
         # Python normalizes identifiers, so different texts could be one name.
-        problems.error(location, f"{name!r} is not a Python identifier; rename it")
+        problems.error(location, f"{name!r} cannot be the name of a Python class; use ASCII letters and digits")
 
 
 def _fields(body: _Body, problems: Problems) -> None:

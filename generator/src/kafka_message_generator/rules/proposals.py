@@ -16,7 +16,7 @@ _ENCODING = re.compile(r"(fixed|packed|upacked)(16|32|64)")
 def check(message: Message, problems: Problems) -> None:
     _optional_message(message, problems)
     if message.tagged_field_format != "sequential" and message.flexible.empty:
-        what = f"taggedFieldFormat {message.tagged_field_format} needs flexibleVersions; there are no tagged fields"
+        what = f"taggedFieldFormat {message.tagged_field_format} needs flexibleVersions; add them or remove it"
         problems.error(message.at("taggedFieldFormat"), what)
     for member in message.walk():
         _encoding(member, problems)
@@ -49,7 +49,7 @@ def _encodings(member: Field, encodings: tuple[Encoding, ...], key: str, problem
     bits = ENCODED_TYPES[member.type.name]
     for encoding in encodings:
         if not _ENCODING.fullmatch(encoding.name):
-            what = f"unknown encoding {encoding.name!r}; use fixed, packed or upacked and 16, 32 or 64"
+            what = f"unknown encoding {encoding.name!r}; use fixed, packed or upacked, followed by 16, 32 or 64"
             problems.error(encoding.location, f"{what}, for example packed{bits}")
         elif encoding.bits > bits:
             what = f"encoding {encoding.name} is wider than field {member.name} of type {member.type}"
@@ -79,7 +79,7 @@ def _coverage(member: Field, encodings: tuple[Encoding, ...], key: str, problems
             problems.error(later.location, f"{what}; give each version one encoding")
     covered = {version for encoding in encodings for version in encoding.versions}
     wanted = set(member.versions)
-    for versions, what in ((wanted - covered, "has no encoding"), (covered - wanted, "is not one of the field's")):
+    for versions, what in ((wanted - covered, "has no encoding"), (covered - wanted, "does not have the field")):
         if versions:
             message = f"{key} of field {member.name}: version {min(versions)} {what}"
             problems.error(member.at(key), f"{message}; the ranges must be exactly {member.versions}")

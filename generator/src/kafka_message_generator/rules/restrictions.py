@@ -39,13 +39,13 @@ def _restriction(fact: RestrictionAnnotation, messages: Messages, problems: Prob
     request, structs = known
     versions = fact.versions.intersect(request.valid)
     if versions.empty:
-        what = f"{fact.message} has no version in {fact.versions}, only {request.valid}; remove the entry"
+        what = f"{fact.message} has versions {request.valid}, none of them in {fact.versions}; remove the entry"
         problems.error(fact.location, what)
     name = ""
     if fact.field is not None:
         field = field_at(fact.field, request, structs)
         name = python_path(fact.field)
         if field is None or "." in name or field.nullable.empty:
-            what = f"{fact.message} has no nullable field {fact.field.text!r} of its own; write for example TransactionalId"
+            what = f"{fact.message} has no nullable top-level field {fact.field.text!r}; write it like TransactionalId"
             problems.error(fact.field.location, what)
     return Restriction(fact.message, versions.lowest, versions.highest, fact.feature, fact.level, name)

@@ -19,7 +19,7 @@ NUMBERS = ("int8", "int16", "int32")
 
 @dataclass(frozen=True)
 class Secret:
-    """A field with a secret value; ``path`` is its dotted Python path."""
+    """A secret field; ``path`` is its path in Python attributes, such as ``topics.name``."""
 
     message: str
     path: str
@@ -41,8 +41,8 @@ class Secrets:
     settings: tuple[Setting, ...] = ()
 
 
-# Secret fields by struct and field: True, or a table for the value of a setting. ``name`` and ``resourceType`` are
-# fields; ``in`` restricts the fields with such structs.
+# Secret fields by struct and field: True, or a table for the value of a setting, with the fields of its ``name`` and
+# ``resourceType``. ``in`` lists the fields whose structs contain settings, if other fields share the struct.
 SecretFields = Mapping[tuple[str, str], bool | dict[str, object]]
 
 
@@ -121,7 +121,7 @@ def _is_valid(entry: SettingEntry, messages: Messages, problems: Problems) -> bo
         return True
     if kind.names[:-1] != struct[: len(kind.names) - 1]:
         what = f"{kind.text} of {entry.message} is not in a struct that contains {entry.value.text}"
-        problems.error(kind.location, f"{what}; a setting belongs to one resource")
+        problems.error(kind.location, f"{what}; name a field of that struct or of a parent")
         return False
     return _has_type(entry, kind, NUMBERS, messages, problems)
 

@@ -14,7 +14,7 @@ from kafka_message_generator.spec.settings import FILE, Settings
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.suggestions import did_you_mean, suggestion
 
-HERE = "."  # the settings' own folder in ``logs``
+HERE = "."  # in ``logs``, the folder of the settings
 
 
 def check(
@@ -38,7 +38,7 @@ def check(
 
 
 def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
-    """Return the requests in the setting ``one-way``, or all requests if it is invalid."""
+    """Return the requests in the setting ``one-way``, spelling corrected; all requests if the setting is invalid."""
     requests = [message.name for message in messages if message.kind == REQUEST]
     if "one-way" in settings.invalid_keys:
         return frozenset(requests)
@@ -92,6 +92,6 @@ def _version(settings: Settings, release: str | None, problems: Problems) -> Non
         return
     own, kafkas = Version(settings.version).release, Version(release).release
     if own[: len(kafkas)] != kafkas:
-        what = f"version {settings.version} does not belong to the release {release} of SOURCE"
+        what = f"version {settings.version} does not match the release {release} in SOURCE"
         remedy = f"write for example {'.'.join(map(str, kafkas))}.1"
         problems.error(settings.places["version"], f"{what}; {remedy}")

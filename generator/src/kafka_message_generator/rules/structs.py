@@ -1,4 +1,4 @@
-"""Rules for structs: names, tags, nesting, and field versions within those of the parent."""
+"""Rules for structs: names, tags, nesting, and versions of fields within the versions of the struct."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _check_references(message: Message, table: StructTable, problems: Problems) 
     used = {member.type.name for member in message.walk() if member.type.is_struct}
     for name, struct in table.items():
         if name in (message.name, message.name + "Data"):
-            problems.error(struct.location, f"struct {name} has the name of its message; rename it")
+            problems.error(struct.location, f"struct {name} has a name that is reserved for its message; rename it")
         if struct.is_common and name not in used:
             problems.warn(struct.location, f"common struct {name} is never used")
         _check_tags(name, struct, problems)
@@ -93,7 +93,7 @@ def _check_references(message: Message, table: StructTable, problems: Problems) 
 def _check_keys(message: Message, table: StructTable, used: set[str], problems: Problems) -> None:
     for member in message.fields:
         if member.map_key:
-            problems.error(member.at("mapKey"), f"field {member.name}: mapKey cannot be set on top level fields")
+            problems.error(member.at("mapKey"), f"field {member.name} of the message cannot be a key; remove mapKey")
     arrays = {member.type.name for member in message.walk() if member.type.is_array}
     for name in sorted(used & table.keys() - arrays):
         for member in table[name].fields:
@@ -104,7 +104,7 @@ def _check_keys(message: Message, table: StructTable, used: set[str], problems: 
 
 def _check_tags(owner: str, body: Struct | Message, problems: Problems) -> None:
     tagged = _unique_tags(owner, body.fields, problems)
-    _unique_tags(owner, body.optional_fields, problems)  # any int16 is valid
+    _unique_tags(owner, body.optional_fields, problems)  # tags of optional fields need not be contiguous
     if any(problems.has_error_at(member.places.get("tag")) for member in body.fields):
         return  # an invalid tag is already reported
     missing = sorted(set(range(len(tagged))) - set(tagged))
@@ -176,7 +176,7 @@ def _check_body(
     owner: str, members: tuple[Field, ...], present: set[int], message: Message, problems: Problems
 ) -> None:
     if not present:
-        return  # reported elsewhere
+        return  # no version uses the struct, which other rules report
     versions = Versions(min(present), max(present))
     for member in members:
         if any(version in member.versions for version in present) or problems.has_error_at(member.at("versions")):
@@ -184,8 +184,8 @@ def _check_body(
         if member.type.is_struct:
             is_reported = member.is_optional and member.versions.empty  # the message has no versionsWithOptional
             if not is_reported:
-                what = f"field {member.name} has versions {member.versions}, none of them among its parent's {versions}"
+                what = f"field {member.name} has versions {member.versions}, but its parent has versions {versions}"
                 problems.error(member.at("versions"), what)
         elif not member.versions.intersect(message.valid).empty:  # otherwise reported with the field
-            what = f"field {member.name} has versions {member.versions}, but {owner} has {versions}"
-            problems.warn(member.at("versions"), f"{what}; it is never sent")
+            what = f"field {member.name} has versions {member.versions}, but {owner} has versions {versions}"
+            problems.warn(member.at("versions"), f"{what}; the field is never sent")

@@ -41,10 +41,7 @@ Parse = Callable[[Properties], T | None]
 
 
 def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]:
-    """Parse the entries of an annotation file; a missing file has none.
-
-    Invalid entries are added to ``problems``.
-    """
+    """Parse the entries of an annotation file, if it exists. Reports invalid entries in ``problems``."""
     path, content = specs / name, ANNOTATIONS[name]
     node = source.load(path, path.as_posix(), problems) if path.exists() else None
     if node is None:
@@ -69,7 +66,7 @@ def read(specs: Path, name: str, problems: Problems, parse: Parse[T]) -> list[T]
 
 
 def parse_all(nodes: Iterable[Node], what: str, problems: Problems, parse: Parse[T]) -> list[T]:
-    """Parse JSON objects with ``parse``; skip those without a required property, report unknown properties."""
+    """Parse JSON objects; report unknown properties, and skip objects without a required property."""
     found = []
     for node in nodes:
         try:
@@ -85,7 +82,7 @@ def parse_all(nodes: Iterable[Node], what: str, problems: Problems, parse: Parse
 
 @dataclass(frozen=True)
 class FieldPath:
-    """A field of a message with its parents: ``Upsertions.Salt``."""
+    """A field path such as ``Upsertions.Salt``, or another string of an annotation, with its location."""
 
     text: str
     location: Location
@@ -107,7 +104,7 @@ def field_entry(properties: Properties) -> FieldEntry:
     message = properties.required("message")
     fields = field_paths(properties, "fields")
     if not properties.nodes("fields"):
-        properties.problems.error(properties.node.location, f"{properties.what} has no fields; add their names")
+        properties.problems.error(properties.node.location, f"{properties.what} has no fields; name at least one")
     return FieldEntry(message, properties.places["message"], fields)
 
 

@@ -15,9 +15,9 @@ class Component:
     name: str
     about: str
     needs: tuple[str, ...] = ()
-    """Components that it imports; they precede it in ``COMPONENTS``."""
+    """Components that this one imports; they precede this one in ``COMPONENTS``."""
     kinds: frozenset[str] = frozenset()
-    """Message types that require it."""
+    """Message types: the component needs one of them, and is then included by default."""
     is_basic: bool = False
     """True for components of every package."""
     extra: tuple[str, ...] = ()
@@ -69,11 +69,11 @@ COMPONENTS = {
         ),
     )
 }
-"""By name; each follows those it imports."""
+"""Components by name; each follows the components that it imports."""
 
 
 def called_for(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the default components of a package with these message types."""
+    """Return the components that every package has, and those included by default for these message types."""
     found = frozenset(kinds)
     return tuple(component.name for component in COMPONENTS.values() if component.is_basic or component.kinds & found)
 
@@ -85,7 +85,7 @@ FORMER = {
     "command": "kafka-messages-tools",
     "wireshark": "kafka-messages-tools",
 }
-"""Removed components, and the distribution that contains each today."""
+"""Former components, and the distributions that contain them now."""
 
 
 OPTIONAL = tuple(component.name for component in COMPONENTS.values() if not component.is_basic)

@@ -64,7 +64,7 @@ def with_descriptions(
     for each in descriptions:
         if (each.message, each.field) not in used:
             what = f"{each.message}.{each.field}" if each.field else each.message
-            problems.error(each.location, f"{what} does not exist, or has a description already; remove this one")
+            problems.error(each.location, f"{what} does not exist, or already has a description; remove this entry")
     return result
 
 

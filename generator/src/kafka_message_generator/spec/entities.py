@@ -23,9 +23,9 @@ from kafka_message_generator.spec.source import Location, Node, Problems
 
 @dataclass(frozen=True)
 class Kinds:
-    """Entity types of fields: a single one, or one for each value of another field."""
+    """The entity type of some fields: fixed, or selected by the value of another field."""
 
-    entity: FieldPath | None  # None if the type depends on another field
+    entity: FieldPath | None  # None if another field selects the type
     values: tuple[tuple[FieldPath, str], ...]  # pairs of that field's value and an entity type
     wildcard: str  # value that matches every entity, such as ``*``
 
@@ -38,7 +38,7 @@ class EntityAnnotation:
     location: Location
     fields: tuple[FieldPath, ...]
     kinds: Kinds
-    by: FieldPath | None  # field whose value decides; None for a single entity type
+    by: FieldPath | None  # field whose value selects the entity type; None if the type is fixed
     is_by_request: bool  # whether ``by`` is a field of the request
 
 
@@ -77,7 +77,7 @@ def _facts(properties: Properties) -> list[EntityAnnotation]:
 
 def _values(node: Node, properties: Properties) -> Iterator[tuple[FieldPath, str]]:
     if not isinstance(node.value, dict):
-        properties.wrong(node, "an object of entity types by code")
+        properties.wrong(node, "an object from value to entity type")
         return
     for code, each in node.value.items():
         if isinstance(each.value, str):
@@ -91,7 +91,7 @@ def _fact(properties: Properties, kinds: Kinds) -> EntityAnnotation | None:
     given = [(key, path) for key in ("by", "byRequest") if (path := field_path(properties, key)) is not None]
     if len(given) != (kinds.entity is None):
         wanted = (
-            "either by or byRequest" if kinds.entity is None else "neither by nor byRequest, as there is one entity"
+            "either by or byRequest" if kinds.entity is None else "no by or byRequest, because entity fixes the type"
         )
         properties.problems.error(properties.node.location, f"{properties.what} needs {wanted}")
         return None

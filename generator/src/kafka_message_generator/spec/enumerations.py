@@ -11,7 +11,7 @@ from kafka_message_generator.spec.properties import Properties
 from kafka_message_generator.spec.source import Location, Problems
 
 ERROR_CODE, API_KEY = "ErrorCode", "ApiKey"
-# Enumerations with members from ``errors.json`` and from the definitions; only their fields are listed.
+# Enumerations with members from ``errors.json`` and the API keys; ``enumerations.json`` lists only their fields.
 OF_PROTOCOL = (ERROR_CODE, API_KEY)
 _RESERVED = ("ENUMERATIONS", "IntegerEnum", "Special", "StringEnum")
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
@@ -50,7 +50,7 @@ def _enumeration(properties: Properties) -> Enumeration | None:
     name, problems = properties.required("name"), properties.problems
     source = properties.text("class") or properties.text("source") or ""
     properties.text("source")
-    properties.text("value")  # for the task ``enumerations`` only
+    properties.text("value")  # only ``nox -s upstream -- enumerations`` uses it
     about = properties.text("about") or ""
     is_special = properties.boolean("special")
     members = properties.nodes("members")
@@ -69,7 +69,7 @@ def _enumeration(properties: Properties) -> Enumeration | None:
 
 def _check_name(name: str, place: Location, problems: Problems) -> None:
     if not _NAME.fullmatch(name):
-        what = f"invalid name {name!r} of an enumeration; write it like AclOperation"
+        what = f"invalid name {name!r} of an enumeration; write a name like AclOperation"
         problems.error(place, what)
     elif name in _RESERVED:
         problems.error(place, f"{name} is reserved in the generated package; rename the enumeration")
@@ -97,7 +97,7 @@ def _member(properties: Properties) -> Member | None:
         properties.problems.error(properties.places["name"], what)
     node = properties.take("value")
     about = properties.text("about") or ""
-    properties.text("constant")  # for the task ``enumerations`` only
+    properties.text("constant")  # only ``nox -s upstream -- enumerations`` uses it
     value = None if node is None else node.value
     if isinstance(value, bool) or not isinstance(value, int | str):
         what = f"{properties.what} has no value; add a number or a string"

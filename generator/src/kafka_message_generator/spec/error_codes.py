@@ -39,7 +39,7 @@ def _release(properties: Properties) -> str | None:
 
 
 def read_error_codes(specs: Path, problems: Problems) -> tuple[ErrorCode, ...]:
-    """Read ``errors.json``, sorted by code."""
+    """Return the error codes of ``errors.json``, sorted by code."""
     codes: dict[int, ErrorCode] = {}
 
     def parse(properties: Properties) -> ErrorCode | None:

@@ -1,4 +1,4 @@
-"""``error_responses.json``: exceptions from the general rules for error responses."""
+"""``error_responses.json``: fields of error responses that deviate from the general rules."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class FieldType:
 
 @dataclass(frozen=True)
 class Encoding:
-    """Integer encoding of a field in some versions: ``fixed32``, ``packed16``, ``upacked64``."""
+    """Integer encoding of a field in some versions: ``fixed32``, or a varint such as ``packed16`` or ``upacked64``."""
 
     versions: Versions
     name: str
@@ -138,7 +138,7 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Struct:
-    """A struct: a common struct of the message, or the ``fields`` declared in a field."""
+    """A common struct of the message, or an inline struct, declared by the ``fields`` of a field."""
 
     name: str
     versions: Versions
@@ -173,7 +173,7 @@ class Message:
     with_optional: Versions = NONE
     optional_fields: tuple[Field, ...] = ()
     quoted: dict[str, tuple[str, Location]] = field(default_factory=dict)  # as in ``Field``
-    # Versions to negotiate if older releases added versions to ``valid``.
+    # Versions to negotiate, if older releases added others to ``valid``; otherwise None.
     supported: Versions | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Typed access to the properties of a JSON object, with suggestions for misspelt ones."""
+"""Typed access to the properties of a JSON object, with suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Missing(Exception):
 
 @dataclass
 class Properties:
-    """The properties of a JSON object; ``finish`` reports those never read."""
+    """The properties of a JSON object; ``finish`` reports the unknown ones."""
 
     node: Node
     what: str
@@ -106,7 +106,7 @@ class Properties:
         return False
 
     def versions(self, key: str) -> Versions | None:
-        """Read a version range; None if it is missing or blank."""
+        """Read a version range; return None if it is missing or blank, and NONE if it is invalid."""
         text = self.text(key)
         if text is None or not text.strip():
             return None
@@ -117,7 +117,7 @@ class Properties:
             return NONE
 
     def nodes(self, key: str) -> list[Node]:
-        """Read a list; a single value is a list of one."""
+        """Return the elements of a list; any other value counts as a list of one element."""
         node = self.take(key)
         if node is None:
             return []
@@ -144,7 +144,7 @@ class Properties:
         tell(self.members[key].location, f"unknown property {key!r} of {self.what}; {advice}")
 
     def misspellings(self) -> dict[str, str]:
-        """Map each unknown property that resembles a missing known one to that name."""
+        """Map unknown properties to similar known ones that are missing. Empty for released definitions."""
         if self.problems.is_released:
             return {}
         missing = self.known - self.members.keys()
@@ -152,7 +152,7 @@ class Properties:
         return {key: name for key, name in found.items() if name is not None}
 
     def corrected(self, misspelt: dict[str, str]) -> Misspelling:
-        """Return the object with misspelt properties renamed, and the problems to report."""
+        """Return the object with misspelled properties renamed, and the problems to report."""
         before = len(self.problems.found)
         for key, name in misspelt.items():
             self._unknown(key, f"did you mean {name}?")
@@ -166,7 +166,7 @@ T = TypeVar("T")
 
 
 def with_suggestions(read: Callable[[Properties], T]) -> Callable[[Properties], T]:
-    """Decorate ``read`` to read a misspelt property as the suggested one, so that one mistake is one problem."""
+    """Decorate ``read`` to read a misspelled property under the suggested name, so that it causes only one problem."""
 
     def read_again(properties: Properties) -> T:
         problems, node = properties.problems, properties.node

@@ -43,7 +43,8 @@ def _message(properties: Properties) -> Message:
     kind = _kind(properties)
     if not NAME.fullmatch(name):
         properties.problems.error(
-            properties.members["name"].location, f"invalid message name {name!r}; use letters and digits"
+            properties.members["name"].location,
+            f"invalid message name {name!r}; use ASCII letters and digits, and start with a letter",
         )
     valid = _required_versions(properties, "validVersions")
     properties.with_optional = properties.versions("versionsWithOptional") or NONE
@@ -90,7 +91,7 @@ def _required_versions(properties: Properties, key: str) -> Versions:
 def _flexible(properties: Properties, valid: Versions) -> Versions:
     flexible = properties.versions("flexibleVersions")
     is_given = "flexibleVersions" in properties.places
-    # Removed APIs have no bytes; coordinator keys have the classic form.
+    # Removed APIs have no bytes; coordinator keys and messages with optional fields are not flexible.
     has_other_form = properties.text("type") == COORDINATOR_KEY or not properties.with_optional.empty
     is_unread = properties.problems.has_error_at(properties.places.get("versionsWithOptional"))
     if not is_given and not valid.empty and not has_other_form and not is_unread:
@@ -143,7 +144,7 @@ def _header_versions(properties: Properties) -> dict[str, str] | None:
     if node is None:
         return None
     if not isinstance(node.value, dict):
-        properties.wrong(node, "an object of version range to header version")
+        properties.wrong(node, "an object from version range to header version")
         return None
     return {key: str(value.plain()) for key, value in node.value.items()}
 
@@ -164,7 +165,10 @@ def _field(properties: Properties) -> Field:
     properties.what = f"field {name}"
     problems = properties.problems
     if not NAME.fullmatch(name):
-        problems.error(properties.members["name"].location, f"invalid field name {name!r}; use letters and digits")
+        problems.error(
+            properties.members["name"].location,
+            f"invalid field name {name!r}; use ASCII letters and digits, and start with a letter",
+        )
     field_type = _type(properties)
     tagged = properties.versions("taggedVersions") or NONE
     versions = properties.versions("versions")
@@ -207,7 +211,7 @@ def _encodings(properties: Properties, key: str, versions: Versions) -> tuple[En
     if isinstance(node.value, str):
         return (Encoding(versions, node.value, node.location),)
     if not isinstance(node.value, dict):
-        properties.wrong(node, "an encoding name, or an object of version range to encoding name")
+        properties.wrong(node, "an encoding name, or an object from version range to encoding name")
         return ()
     if not node.value:
         problem = f"{key} is empty; give each version one encoding, or remove it"
@@ -227,7 +231,10 @@ def _optional_field(properties: Properties) -> Field:
     properties.what = f"optional field {name}"
     problems = properties.problems
     if not NAME.fullmatch(name):
-        problems.error(properties.members["name"].location, f"invalid field name {name!r}; use letters and digits")
+        problems.error(
+            properties.members["name"].location,
+            f"invalid field name {name!r}; use ASCII letters and digits, and start with a letter",
+        )
     field_type = _type(properties)
     versions = properties.with_optional
     member = Field(

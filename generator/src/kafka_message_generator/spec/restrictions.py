@@ -20,7 +20,7 @@ class RestrictionAnnotation:
     versions: Versions
     feature: str  # empty for versions that only brokers use
     level: int
-    # The restriction applies only if this field of the request is not null; None: always.
+    # The restriction applies only if this field of the request is not null; always, if None.
     field: FieldPath | None
 
 

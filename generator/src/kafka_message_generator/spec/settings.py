@@ -97,7 +97,7 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
             del problems.found[before:]
             misspelling = table.corrected(misspelt)
             settings = _read(_with(node, table.node, misspelling.corrected), specs, problems)
-            problems.found += misspelling.problems  # afterwards, because values at a problem are skipped
+            problems.found += misspelling.problems  # added last, because values with a problem are skipped
             return settings
     for table in tables:
         table.finish()
@@ -127,7 +127,7 @@ Check = Callable[[str], str | None]  # returns an error message, or None for a v
 
 
 class _Table(Properties):
-    """A table of the settings; paths in it are relative to the definitions."""
+    """A table of the settings; ``specs`` is the folder of the files that the settings name."""
 
     def __init__(self, node: Node, what: str, problems: Problems, specs: Path) -> None:
         super().__init__(node, what, problems)

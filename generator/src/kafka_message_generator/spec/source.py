@@ -36,7 +36,7 @@ class Node:
         return self.value
 
     def says_the_same(self, other: Node) -> bool:
-        """Compare JSON values; ``1``, ``1.0`` and ``true`` differ."""
+        """Return whether the JSON values are equal; ``1``, ``1.0`` and ``true`` differ."""
         return json.dumps(self.plain(), sort_keys=True) == json.dumps(other.plain(), sort_keys=True)
 
     @property
@@ -65,7 +65,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Misspelling:
-    """An object with misspelt properties, a corrected copy, and the problems to report."""
+    """An object with misspelled properties, a corrected copy, and the problems to report."""
 
     node: Node
     corrected: Node
@@ -78,7 +78,7 @@ class Problems:
 
     found: list[Problem] = field(default_factory=list)
     misspellings: dict[int, Misspelling] = field(default_factory=dict)  # by ``id`` of the node
-    is_released: bool = False  # for Kafka releases, unknown properties are warnings
+    is_released: bool = False  # True for definitions of a Kafka release: unknown properties are warnings
 
     def error(self, location: Location, message: str) -> None:
         self.found.append(Problem(location, message))
@@ -181,8 +181,9 @@ class _Reader:
             return Node(self.string(path), location)
         if match := _NUMBER.match(self.text, self.at):
             is_float = match[1] or match[2]
-            if not is_float and len(match[0]) > _MAX_DIGITS:
-                raise self.fail(path, f"a number of {len(match[0].lstrip('-'))} digits; the limit is 100")
+            digits = len(match[0].lstrip("-"))
+            if not is_float and digits > _MAX_DIGITS:
+                raise self.fail(path, f"a number of {digits} digits; the limit is {_MAX_DIGITS}")
             self.at = match.end()
             return Node(float(match[0]) if is_float else int(match[0]), location)
         if (match := _WORD.match(self.text, self.at)) and match[0] in _WORDS:
@@ -233,7 +234,7 @@ class _Reader:
             self.comma(path, node.location.path, "]")
 
     def comma(self, path: str, before: str, closing: str) -> None:
-        """Skip a comma, or nothing before the closing bracket.
+        """Skip the comma after a value; the last value needs none.
 
         ``before`` is the JSON path of the preceding value, where a missing comma is reported.
         """
@@ -255,7 +256,7 @@ class _Reader:
     def string(self, path: str) -> str:
         match = _STRING.match(self.text, self.at)
         if match is None:
-            raise self.fail(path, "unterminated string")
+            raise self.fail(path, "string without closing quote, or with an unescaped control character")
         self.at = match.end()
         return _ESCAPE.sub(lambda escape: self.escape(escape[1], path), match[1]) if "\\" in match[1] else match[1]
 

@@ -1,4 +1,4 @@
-"""Suggestions for misspelt names."""
+"""Suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def suggestion(word: str, choices: Iterable[str]) -> str | None:
 
 
 def suggestions(word: str, choices: Iterable[str], most: int = 1) -> list[str]:
-    """Return up to ``most`` choices similar to a word, ignoring case, nearest first. Digits must agree."""
+    """Return up to ``most`` choices similar to a word, ignoring case, nearest first, with the same digits."""
     by_lower = {choice.lower(): choice for choice in choices if _digits(choice) == _digits(word)}
     return [by_lower[each] for each in difflib.get_close_matches(word.lower(), by_lower, most, _ALIKE)]
 

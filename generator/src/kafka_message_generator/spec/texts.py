@@ -29,7 +29,7 @@ WINDOWS_DEVICES = frozenset(("aux", "con", "nul", "prn", *(f"{port}{n}" for port
 
 def import_name_problem(name: str) -> str | None:
     if not _IMPORT_NAME.fullmatch(name):
-        return f"package name {name!r} must be lower case letters, digits and underscores"
+        return f"package name {name!r} must be a lower-case letter, then lower-case letters, digits and underscores"
     if keyword.iskeyword(name):
         return f"package name {name!r} is a Python keyword; choose another"
     if name in WINDOWS_DEVICES:
@@ -42,13 +42,13 @@ def import_name_problem(name: str) -> str | None:
 def distribution_problem(name: str) -> str | None:
     if _DISTRIBUTION.fullmatch(name):
         return None
-    return f"distribution name {name!r} must be letters, digits, and dots, dashes or underscores between them"
+    return f"distribution name {name!r} must be ASCII letters, digits, and dots, dashes or underscores between them"
 
 
 def program_problem(name: str) -> str | None:
     if _PROGRAM.fullmatch(name):
         return None
-    return f"program {name!r} must be lower case letters, digits, and dashes or underscores between them"
+    return f"program {name!r} must be lower-case letters and digits, with single dashes or underscores between them"
 
 
 def version_problem(text: str) -> str | None:
@@ -87,7 +87,7 @@ def component_problem(name: str) -> str | None:
     if name in COMPONENTS:
         return f"the component {name} is in every package; remove it"
     if name in FORMER:
-        return f"{name} is no longer a component; remove it, and install it: pip install {FORMER[name]}"
+        return f"{name} is no longer a component; remove it, and run pip install {FORMER[name]}"
     return f"unknown component {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
 
 
@@ -104,7 +104,7 @@ _LONGEST_LABEL = 32  # by the specification of package metadata ("well-known pro
 
 
 def url_problem(text: str) -> str | None:
-    return None if _URL.fullmatch(text) else f"{text!r} is not a link; it must start with https:// or http://"
+    return None if _URL.fullmatch(text) else f"{text!r} is not a link; write for example https://example.org"
 
 
 def email_problem(text: str) -> str | None:
@@ -114,7 +114,7 @@ def email_problem(text: str) -> str | None:
 def topic_problem(text: str) -> str | None:
     if _TOPIC.fullmatch(text) and text not in (".", ".."):
         return None
-    return f"{text!r} is not a topic name; it has up to 249 letters, digits, dots, dashes and underscores"
+    return f"{text!r} is not a topic name; use up to 249 ASCII letters, digits, dots, dashes and underscores"
 
 
 def classifier_problem(text: str) -> str | None:
@@ -128,12 +128,12 @@ def classifier_problem(text: str) -> str | None:
 def file_problem(text: str) -> str | None:
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text):
         return None
-    return f"{text!r} is not the name of a file next to {SETTINGS}"
+    return f"{text!r} is not the name of a file next to {SETTINGS}; use letters, digits, dots, dashes, underscores"
 
 
 def license_file_problem(text: str) -> str | None:
     if text.lower() in _OF_THE_GENERATOR:  # some file systems ignore case
-        return f"a file {text!r} of the package is written by the generator or read by build tools; choose another name"
+        return f"{text!r} is a file that the generator writes or build tools read; choose another name"
     return file_problem(text)
 
 
@@ -141,4 +141,4 @@ _OF_THE_GENERATOR = ("build", "manifest", "manifest.in", "pyproject.toml", "read
 
 
 def line_problem(text: str) -> str | None:
-    return None if text.strip() and text.isprintable() else f"{text!r} must be a single line"
+    return None if text.strip() and text.isprintable() else f"{text!r} must be one line of text"

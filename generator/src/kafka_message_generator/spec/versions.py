@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_VERSION = 32767  # largest int16: the end of an open range such as ``3+``
-_MAX_DIGITS = 20  # maximum digits of a number in a message
+_MAX_DIGITS = 20  # maximum digits of a number in an error message
 
 
 class VersionsError(ValueError):
@@ -37,7 +37,7 @@ class Versions:
             return cls(only, only)
         lowest, highest = _number(low, text), _number(high, text)
         if lowest > highest:
-            raise VersionsError(f"version range {text!r} runs backwards; write {highest}-{lowest} or none")
+            raise VersionsError(f"version range {text!r} is descending; write {highest}-{lowest} or none")
         return cls(lowest, highest)
 
     @property

@@ -45,7 +45,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class Class:
-    """Class of a struct, as the template's parts."""
+    """Class of a struct, as values for the template."""
 
     name: str
     docstring: str
@@ -63,8 +63,7 @@ class Class:
     attributes: tuple[Attribute, ...]
     parameters: tuple[Part, ...]
     stores: tuple[tuple[str, Part], ...]
-    equality: Part | None
-    # Equality test; None if the base class has it.
+    equality: Part | None  # condition of ``__eq__``; None if the base class compares correctly
     collection: Collection | None
 
 
@@ -135,7 +134,7 @@ def _class(plan: MessagePlan, struct: StructPlan, note: str) -> Class:
 
 
 def _equality(struct: StructPlan) -> Part | None:
-    # NaN equals NaN.
+    # Only structs with floats need their own ``__eq__``, in which NaN equals NaN.
     if not any(field.type == "float64" for field in struct.fields):
         return None
     equal = [*map(literals.equality, struct.fields), "self.unknown_tagged_fields == other.unknown_tagged_fields"]

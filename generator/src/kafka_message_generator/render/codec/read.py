@@ -24,7 +24,7 @@ ARRAY_READERS = {
 
 
 def functions(struct: model.StructPlan, layout: model.Layout) -> Iterable[Function]:
-    """Yield the functions that read a struct, array elements and tagged fields."""
+    """Yield the printed functions that read a struct, arrays of it, and its tagged fields."""
     name = struct.name
     section = section_of(layout.operations)
     if section is not None and _has_known(section):
@@ -172,7 +172,7 @@ class _Lowering:
             self.choose(("n >= 0", some), ("", nulls[0][1] if nulls else MALFORMED))
 
     def integers(self, operation: model.Array, element: str, nulls: tuple[tuple[str, Step], ...]) -> None:
-        # Short arrays use a struct of their length, others a helper.
+        # Short arrays use a precompiled struct for their length, others a helper.
         target, letter, width = f"x.{operation.name}", naming.CODES[element], INTEGERS[element].width
         arguments = ("n", f'"{letter}"', str(width))
         table = SHORT_TABLES.get(element)
@@ -223,7 +223,7 @@ class _Lowering:
 
     def tagged_payload(self, payload: model.Payload, is_optional: bool) -> list[Step]:
         if isinstance(payload, model.Single) and payload.nullable and not is_optional:
-            # A tagged struct has its presence as an unsigned varint, a regular one as an int8.
+            # The presence of a tagged struct is an unsigned varint, that of a regular one an int8.
             self.steps.append(Assign("n, pos", _read(use("read_uvarint"))))
             self.nullable_struct(payload, "n == 0")
         else:
@@ -266,7 +266,7 @@ def _section_function(struct: model.StructPlan, ref: model.LayoutRef, section: S
 def _tagged_branch(
     struct: model.StructPlan, ref: model.LayoutRef, tagged: model.Tagged, is_optional: bool
 ) -> tuple[str, tuple[Step, ...]]:
-    # Slices inside a tagged value have their own end; that of the field is checked after the branch.
+    # Slices inside a tagged value end at ``stop``; ``end``, the end of the field, is checked after the branch.
     lowering = _Lowering(struct, ref, end="stop")
     return f"tag == {tagged.tag}", tuple(lowering.tagged_payload(tagged.payload, is_optional))
 

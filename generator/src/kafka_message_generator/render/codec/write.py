@@ -40,7 +40,7 @@ COMPACT_LENGTH = _put(code("{}[n + 1]", use("VARINTS")))
 
 
 def functions(message: model.MessagePlan, struct: model.StructPlan, layout: model.Layout) -> Iterable[Function]:
-    """Yield the functions that write a struct, array elements and tagged fields."""
+    """Yield the printed functions that write a struct, arrays of it, and its tagged fields."""
     section = section_of(layout.operations)
     if section is not None and section.fields:
         yield _section_function(message, struct, layout.ref, section)
@@ -236,7 +236,7 @@ class _Lowering:
     def tagged_payload(self, payload: model.Payload, is_present: bool, is_optional: bool) -> list[Step]:
         # ``is_present``: the default is null, so the value is not.
         if isinstance(payload, model.Single):
-            # A tagged struct has its presence as an unsigned varint, a regular one as an int8.
+            # The presence of a tagged struct is an unsigned varint, that of a regular one an int8.
             if is_present and payload.nullable:
                 self.steps.append(_put('b"\\1"'))
                 payload = replace(payload, nullable=False)
@@ -255,7 +255,7 @@ class _Lowering:
 def _default_tests(
     message: model.MessagePlan, struct: model.StructPlan, plan: model.FieldPlan, value: str
 ) -> list[Code]:
-    # Code for other types rejects anything but a list.
+    # An empty string or dict is not the default: the code that writes the array rejects it.
     tests = literals.tagged_tests(message, struct, plan, value)
     may_show = plan.default is Empty.ARRAY and plan.type not in INTEGERS
     return [*tests, code("type({}) not in {}", value, use("NO_LISTS"))] if may_show else tests
@@ -307,8 +307,8 @@ def _length_again(operation: model.Array) -> Do:
 
 
 def _no_list(value: str) -> tuple[Part, tuple[Step, ...]]:
-    # Reject empty strings and other empty values that would pass as an array; others fail at an element.
-    # Integer arrays omit this test, as many of them are empty.
+    # Reject empty strings and dicts, which would pass as an empty array; others fail at an element.
+    # Integer arrays omit this test, because many of them are empty.
     return code("type({}) is not list and type({}) in {}", value, value, use("NO_LISTS")), (REFUSE,)
 
 
