@@ -39,7 +39,7 @@ RECORDS_FORMS = ("data", "size", "empty")
 
 
 class JsonError(PlacedError):
-    """JSON that does not describe the message at this version; ``path`` is the place and ``reason`` the cause."""
+    """JSON that is not this message at this version; ``path`` is the field and ``reason`` the cause."""
 
 
 def to_json(
@@ -52,19 +52,19 @@ def to_json(
 ) -> dict[str, object]:
     """Return the message as Kafka's JSON converters write it at ``version``.
 
-    ``records`` selects the form of ``records`` fields: "data" is base64, as in ``from_json``; "empty" is Kafka's empty
-    string; "size" is Kafka's ``<name>SizeInBytes``. Null stays null.
+    ``records`` selects the form of ``records`` fields: "data" is base64, which ``from_json`` reads; "empty" is an empty
+    string and "size" is ``<name>SizeInBytes``, the two forms of Kafka. Null stays null.
 
-    Unlike Kafka, ``unknown_tagged_fields`` adds a list of ``{"tag": 5, "data": "<base64>"}`` per struct at the key
-    ``_unknownTaggedFields``, and ``names`` writes the names of ``enums`` instead of numbers. Non-finite floats stay
-    floats.
+    Unlike Kafka's converters, ``unknown_tagged_fields`` adds a list of ``{"tag": 5, "data": "<base64>"}`` to a struct,
+    at the key ``_unknownTaggedFields``, and ``names`` writes the names of ``enums`` instead of numbers. Non-finite
+    floats stay floats.
 
     Raises UnsupportedVersionError, and EncodeError for a message that cannot be written.
     """
     if records not in RECORDS_FORMS:
         raise ValueError(f"records must be one of {', '.join(map(repr, RECORDS_FORMS))}, not {records!r}")
     version = _json_version(type(checked_message(message)), version)
-    message.write(version)  # checks every rule of the version
+    message.write(version)  # raises for values that the version cannot carry
     out = _struct_to(_shape_of(type(message), version), message, records, unknown_tagged_fields)
     if names:
         from ._base.enum_names import put_names
@@ -82,11 +82,11 @@ def from_json(
     default_missing: bool = False,
     names: bool = False,
 ) -> M:
-    """Return the message of class ``cls`` that ``obj`` describes at ``version``.
+    """Convert ``obj``, the JSON form of a message at ``version``, to a message of class ``cls``.
 
-    Unlike Kafka's converters, rejects unknown keys, missing untagged fields, and fields or nulls that the version
-    lacks. ``ignore_unknown`` accepts unknown keys, ``default_missing`` gives missing fields their defaults, and
-    ``names`` accepts names of ``enums``. ``records`` are base64.
+    Unlike Kafka's converters, rejects unknown keys, missing untagged fields, fields that the version lacks, and nulls
+    that the version does not allow. ``ignore_unknown`` accepts unknown keys, ``default_missing`` gives missing fields
+    their defaults, and ``names`` accepts names of ``enums``. Fields of type ``records`` are base64.
 
     Raises JsonError with the path, and UnsupportedVersionError.
     """
@@ -117,7 +117,7 @@ def uuid_text(value: UUID) -> str:
 
 
 def parse_uuid(text: str) -> UUID:
-    """Return the UUID of a text in Kafka's form. Raises ValueError."""
+    """Parse a UUID in Kafka's form. Raises ValueError."""
     if not isinstance(text, str):
         raise TypeError(f"expected str, got {display(text)}")
     try:
@@ -248,7 +248,7 @@ def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient
     if f"{field.key}SizeInBytes" in obj:
         reason += f"; the bytes cannot be restored from {field.key}SizeInBytes"
     else:
-        _check_keys(shape, obj, lenient)  # the key may be present but misspelt
+        _check_keys(shape, obj, lenient)  # the key may be present but misspelled
     return SchemaError(reason).inside(f".{field.key}")
 
 
@@ -281,7 +281,7 @@ def _element_from(field: _Field, value: object, lenient: _Leniency) -> object:
     if field.shape is not None:
         return _struct_from(field.shape, value, lenient)
     result = _FROM_JSON[field.type](value)
-    assert field.wire is not None  # it is a scalar
+    assert field.wire is not None  # every scalar has a wire type
     field.wire.validate(result)  # ranges of numbers, lengths and characters of strings
     return result
 

@@ -18,9 +18,8 @@ from kafka_message_generator.cost import command as cost_command
 from kafka_message_generator.export import command as export_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import RequestError, identity_of
-from kafka_message_generator.spec.components import OPTIONAL
+from kafka_message_generator.spec.components import OPTIONAL, component_problem
 from kafka_message_generator.spec.source import SpecError
-from kafka_message_generator.spec.texts import component_problem
 
 PROG = "kafka-message-generator"
 EXAMPLES = {

@@ -203,4 +203,4 @@ def test_index_page_states_the_length_of_programs() -> None:
     index = " ".join((ROOT / "docs" / "README.md").read_text(encoding="utf-8").split())
     client, mock, proxy = (line_count(program) for program in ("client", "mock_broker", "proxy"))
     assert "start with a program of about 50 lines" in index
-    assert f"a careful one, of {client}, {mock} and {proxy} lines." in index
+    assert f"{client} lines for the client, {mock} for the mock broker, {proxy} for the proxy." in index

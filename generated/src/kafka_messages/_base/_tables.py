@@ -296,6 +296,6 @@ MESSAGES: tuple[tuple[str, str, int | None, int, int, int, int, int, int, int, i
     ("WriteTxnMarkersResponse", "response", 27, 0, 2, 1, 2, 1, 2, 0, -1, False),
     ("ZkMigrationStateRecord", "metadata", 21, 0, 0, 0, 0, 0, 0, 0, -1, False),
 )
-"""Name, kind, API key (or record type), then lowest and highest of the valid, the flexible and the deprecated versions, and
-whether the latest is unstable.
+"""Name, kind, API key (or record type), lowest and highest of the valid, supported, flexible and deprecated versions, and
+whether the latest version is unstable.
 """

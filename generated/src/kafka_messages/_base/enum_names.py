@@ -20,11 +20,11 @@ _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
 def enumerations() -> Mapping[str, type[Enum]]:
-    """Return the package's enumerations by name. Raises ValueError without the component ``enums``."""
+    """Return the package's enumerations by name. Raises ValueError if the package lacks the component ``enums``."""
     try:
         found: Mapping[str, type[Enum]] = import_module(f"{_PACKAGE}.enums").ENUMERATIONS
     except ModuleNotFoundError:
-        raise ValueError(f"{_PACKAGE} has no names for numbers; generate it with the component enums") from None
+        raise ValueError(f"{_PACKAGE} has no enumerations; generate the package with the component enums") from None
     return found
 
 
@@ -44,7 +44,7 @@ def _name(enumeration: type[Enum], value: object) -> object:
 
 
 def with_numbers(fields: tuple[FieldDescriptor, ...], obj: object) -> object:
-    """Return the JSON of a struct with member names replaced by numbers. Raises SchemaError for an unknown member."""
+    """Replace enumeration names by numbers in the JSON of a struct. Raises SchemaError for an unknown name."""
     if not isinstance(obj, Mapping):
         return obj
     out = dict(obj)

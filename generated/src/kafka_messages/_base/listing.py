@@ -11,7 +11,7 @@ from .message import Message, class_of
 
 @dataclass(frozen=True, slots=True)
 class MessageInfo:
-    """Name, API key and versions of a message."""
+    """Name, kind, API key and versions of a message."""
 
     name: str
     kind: str
@@ -20,7 +20,7 @@ class MessageInfo:
     """API key of requests and responses, type of records, or None."""
     valid_versions: Versions
     supported_versions: Versions
-    """Valid versions in the package's Kafka release, the only ones negotiated."""
+    """Valid versions that the package's Kafka release supports; only these are negotiated."""
     flexible_versions: Versions
     """Valid versions with tagged fields and compact lengths (KIP-482)."""
     deprecated_versions: Versions

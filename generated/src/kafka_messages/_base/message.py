@@ -42,7 +42,7 @@ class Message(StructBase):
 
     NAME: ClassVar[str] = ""
     API_KEY: ClassVar[int | None] = None
-    """API key, record type, key version, or None."""
+    """API key of requests and responses, type of records, or None."""
     LOWEST_SUPPORTED_VERSION: ClassVar[int] = 0
     HIGHEST_SUPPORTED_VERSION: ClassVar[int] = -1
     LOWEST_FLEXIBLE_VERSION: ClassVar[int] = 32768
@@ -55,11 +55,10 @@ class Message(StructBase):
 
     @classmethod
     def read(cls, data: BytesLike, version: int, *, text: Text = "strict") -> Self:
-        """Return the message that fills ``data``, decoded at ``version``.
+        """Decode ``data``, which must be exactly one message at ``version``, without a header.
 
-        ``data`` is one message body without header; bytearrays and memoryviews are copied. Fields that the version
-        lacks get their defaults. ``text="surrogateescape"`` keeps invalid UTF-8 as surrogates (PEP 383), which
-        ``write`` restores.
+        Bytearrays and memoryviews are copied. Fields that the version lacks get their defaults.
+        ``text="surrogateescape"`` keeps invalid UTF-8 as surrogates (PEP 383), which ``write`` restores.
 
         Raises DecodeError with field and offset, also for trailing bytes; UnsupportedVersionError; and TypeError if
         ``data`` is not bytes-like.
@@ -82,7 +81,9 @@ class Message(StructBase):
 
     @classmethod
     def read_from(cls, data: BytesLike, offset: int, version: int, *, text: Text = "strict") -> tuple[Self, int]:
-        """Return the message at byte ``offset`` and the offset after it. ``text`` as for ``read``.
+        """Decode the message that starts at ``offset``. Return the message and the offset of its end.
+
+        ``text`` is as for ``read``.
 
         Raises DecodeError with field and offset, UnsupportedVersionError, ValueError for an offset outside ``data``,
         and TypeError.
@@ -106,10 +107,10 @@ class Message(StructBase):
         return result, end
 
     def write(self, version: int, *, text: Text = "strict") -> bytes:
-        """Return this message encoded at ``version``. ``text`` as for ``read``.
+        """Encode this message at ``version``. ``text`` is as for ``read``.
 
         Raises UnsupportedVersionError, and EncodeError for out-of-range values, nulls that the version does not allow,
-        and set fields that it lacks, unless ignorable.
+        and fields that are set but missing in the version, unless they are ignorable.
         """
         if text != "strict":
             return _write_escaped(self, version, text)
@@ -158,16 +159,16 @@ class Message(StructBase):
     def unsupported_fields(self, version: int) -> tuple[UnsupportedField, ...]:
         """Return the values of this message that ``version`` cannot carry: set fields, nulls and unknown tagged fields.
 
-        Each has its path, and whether ``write`` refuses or drops it. Raises UnsupportedVersionError, and EncodeError
-        if a struct or list on the way has another type.
+        Each result has its path, and whether ``write`` refuses or drops the value. Raises UnsupportedVersionError, and
+        EncodeError if a struct or list in the message has the wrong type.
         """
         losses = self._losses.get(version) if type(version) is int else None
         return (losses or _losses_at(type(self), version))(self)
 
     def downgraded(self, version: int) -> Self:
-        """Return a copy with all ``unsupported_fields`` at their defaults.
+        """Return a copy in which the ``unsupported_fields`` of ``version`` have their defaults.
 
-        Structs and lists are copied, other values shared and not checked. Errors as for ``unsupported_fields``.
+        Structs and lists are copied; other values are shared, and not checked. Raises as ``unsupported_fields`` does.
         """
         fit = self._fits.get(version) if type(version) is int else None
         copy: Self = (fit or _fit_at(type(self), version))(self)
@@ -175,7 +176,7 @@ class Message(StructBase):
 
     @classmethod
     def schemas(cls) -> dict[int, Schema]:
-        """Return the schema of each version; see ``schema``."""
+        """Return the schema of each valid version; see the module ``schema``."""
         from ..schema.build import schemas_of
 
         return schemas_of(cls)
@@ -203,22 +204,22 @@ class _ResponseClass:
 
 
 class Request(Message, Generic[R_co]):
-    """Base of all requests; ``Request[MetadataResponse]`` has that response type.
+    """Base of all requests. ``Request[MetadataResponse]`` is the type of requests with this response.
 
-    Annotate generic functions with ``Request[R]``, for a TypeVar ``R`` with the bound ``Response``.
+    Annotate generic functions with ``Request[R]``, where ``R`` is a TypeVar with the bound ``Response``.
     """
 
     __slots__ = ()
     _response: ClassVar[str] = ""
     response_class = _ResponseClass()
-    """Response class, imported on first access. Raises AttributeError for requests without response."""
+    """Response class, imported on first access. Raises AttributeError if the request has no response."""
 
 
 MessageClass: TypeAlias = type[Message]
 
 
 def class_of(name: str) -> type[Message]:
-    """Return a message class by name. Raises AttributeError."""
+    """Return a message class by name. Raises AttributeError for an unknown name."""
     message: type[Message] = getattr(sys.modules[_PACKAGE], name)
     return message
 
@@ -235,7 +236,7 @@ def checked_message(value: M) -> M:
 
 
 def checked_version(message: type[Message], version: int) -> int:
-    """Return a version as a plain ``int``. Raises UnsupportedVersionError, also for bool."""
+    """Return a version as a plain ``int``. Raises UnsupportedVersionError, also for bools and other types."""
     is_integer = hasattr(version, "__index__") and not isinstance(version, bool)
     if not is_integer or (found := index(version)) not in message._codecs:
         raise unsupported(message, version)

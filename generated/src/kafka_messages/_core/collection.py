@@ -23,7 +23,7 @@ class KeyedCollection(list[E]):
     """
 
     __slots__ = ("_index",)
-    # Elements by key, or None.
+    # Elements by key; None until a lookup builds the index.
     _index: dict[Any, list[E]] | None
 
     def _key(self, element: E) -> Any:
@@ -61,14 +61,14 @@ class KeyedCollection(list[E]):
     def _matches(self, key: tuple[Any, ...]) -> Iterator[E]:
         wanted = [(index, part) for index, part in enumerate(key) if part is not UNSET]
         if not wanted:
-            raise TypeError(f"{type(self).__name__} requires at least one key field")
+            raise TypeError(f"{type(self).__name__} lookup: pass at least one key field")
         for element in self:
             found = self._key(element)
             if all(found[index] == part for index, part in wanted):
                 yield element
 
     def reindex(self) -> None:
-        """Drop the index; the next lookup rebuilds it."""
+        """Discard the index; the next lookup builds a new one."""
         self._index = None
 
     def _set_key(self, element: E, field: str, value: object) -> None:
@@ -102,7 +102,7 @@ class KeyedCollection(list[E]):
     add = append
 
     def extend(self, elements: Iterable[E], /) -> None:
-        """Append elements; those of an iterator one by one, as it may look up earlier ones."""
+        """Append elements, one at a time from an iterator, because the iterator may call ``find`` on this list."""
         if isinstance(elements, (list, tuple)):
             super().extend(elements)
             self._index = None
@@ -115,7 +115,7 @@ class KeyedCollection(list[E]):
         return self
 
     def remove(self, element: E, /) -> None:
-        """Remove the identical element, or else the first equal one. Raises ValueError."""
+        """Remove this object, or else the first equal element. Raises ValueError if there is none."""
         for position, candidate in enumerate(self):
             if candidate is element:
                 del self[position]

@@ -44,7 +44,7 @@ else:
             return getattr(made, self.name)
 
     class _Docstring:
-        # Appends the fields to the generated text on access.
+        # Appends the list of fields to the generated docstring on access.
 
         __slots__ = ("text",)
 
@@ -60,7 +60,7 @@ else:
         return _with_slots
 
     def _with_slots(cls):
-        annotations = cls.__annotations__  # without those of bases
+        annotations = cls.__annotations__  # without annotations of base classes
         namespace = dict(cls.__dict__)
         defaults = {name: namespace.pop(name) for name in annotations}
         for name in ("__dict__", "__weakref__"):

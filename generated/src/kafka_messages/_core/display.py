@@ -28,7 +28,7 @@ def in_short(value: object) -> str:
 
 
 def one_of(choices: Sequence[str]) -> str:
-    """Return ``'a', 'b' or 'c'``."""
+    """Join choices as ``'a', 'b' or 'c'``."""
     *first, last = map(repr, choices)
     return f"{', '.join(first)} or {last}" if first else last
 
@@ -39,7 +39,7 @@ def is_int(value: object, bits: int, lowest: int | None = None) -> bool:
 
 
 def display(value: object) -> str:
-    """Return the ``repr`` of a value in at most 60 characters; never raises."""
+    """Return the ``repr`` of a value, cut to 60 characters, or a description if ``repr`` fails."""
     try:
         text = repr(value)
     except MemoryError:
@@ -50,7 +50,7 @@ def display(value: object) -> str:
 
 
 def summary(value: object) -> str:
-    """Return a number or None as text, else only type and length, as the value may be secret."""
+    """Return numbers and None as text; of other values, which may be secret, only type and length."""
     if value is None:
         return "None"
     name = type(value).__name__

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def load(
     package: str, modules: dict[str, str], name: str, namespace: dict[str, object], parts: Sequence[str] = ()
 ) -> object:
-    """Store the attribute ``name`` of ``package`` in ``namespace``, and return it.
+    """Import the attribute ``name`` of ``package``, store it in ``namespace``, and return it.
 
     ``modules`` maps names to defining modules; ``parts`` are submodules. Raises AttributeError or ImportError.
     """

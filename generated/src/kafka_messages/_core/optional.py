@@ -29,7 +29,7 @@ def optional(name: str) -> Any:
 
 
 def check_extra(error: ModuleNotFoundError, user: str, extra: str) -> None:
-    """Raise ModuleNotFoundError with the extra to install, if ``error`` concerns another distribution."""
+    """Raise ModuleNotFoundError that names the extra to install, if the missing module is not of this package."""
     name = (error.name or PACKAGE).partition(".")[0]
     if name != PACKAGE.partition(".")[0]:
         text = f"{user} requires the package {name}, which is not installed; install the extra `{extra}`"

@@ -21,7 +21,7 @@ _rules: WeakKeyDictionary[type, dict[str, Any]] = WeakKeyDictionary()
 
 
 def text_of(struct: Any, *, is_revealed: bool = False, field: str = "", around: tuple[Any, ...] = ()) -> str:
-    """Return the text form of a struct in ``field``; ``around`` are its enclosing structs, outermost first."""
+    """Return the text form of a struct, the value of ``field``; ``around`` has the enclosing structs, outermost first."""
     cls = type(struct)
     redacted = () if is_revealed else list(secret_names(struct, field, around))
     texts = []
@@ -53,7 +53,7 @@ def secret_names(struct: Any, field: str = "", around: tuple[Any, ...] = ()) -> 
 
 
 def secret_structs(cls: type) -> dict[str, list[dict[str, Any]]]:
-    """Return field descriptors by struct, the message first; empty without secrets."""
+    """Return field descriptors by struct, the message first; empty if the message declares no secrets."""
     owner = message_of(cls)
     if owner is None or '"secret":' not in owner._descriptor:
         return {}
@@ -69,7 +69,7 @@ def _rules_of(cls: type) -> dict[str, Any]:
         if structs := secret_structs(cls):
             name = next(base.__name__ for base in cls.__mro__ if base.__name__ in structs)
             found = {field["name"]: field["secret"] for field in structs[name] if "secret" in field} | {UNKNOWN: True}
-        _rules[cls] = found  # last: another thread must not see it empty
+        _rules[cls] = found  # assigned last, so that no other thread sees an empty dict
     return found
 
 

@@ -25,7 +25,7 @@ class StructBase:
     _printed: ClassVar[type[StructBase]]
     __hash__: ClassVar[None]  # type: ignore[assignment]
     unknown_tagged_fields: RawTaggedFields
-    """Tagged fields absent from the definition; only flexible versions can write them."""
+    """Tagged fields that are not in the definition; only versions with tagged fields can write them."""
 
     def __eq__(self, other: object) -> bool:
         if self._printed is StructBase:
@@ -40,7 +40,7 @@ class StructBase:
 
         return text_of(self)
 
-    if not TYPE_CHECKING:  # type checkers take it from the dataclass
+    if not TYPE_CHECKING:  # type checkers take __replace__ from the dataclass
 
         def __replace__(self, **changes):
             import dataclasses
@@ -81,7 +81,7 @@ def no_message_class(value: object) -> TypeError:
 
 
 def name_of(message: Any) -> str:
-    """Return the name of the definition; a derived class may override ``NAME``."""
+    """Return the message name in the definition; a derived class may override ``NAME``."""
     try:
         owner = owner_of(message)
         name: str = (message if owner is None else owner).NAME
@@ -105,7 +105,7 @@ def made(cls: type[S], values: dict[str, Any]) -> S:
         wanted = (
             f"its constructor must accept every field of {name_of(cls)} by name and have defaults for its own fields"
         )
-        raise TypeError(f"cannot create {cls.__qualname__} from the decoded values: {wanted} ({error})") from error
+        raise TypeError(f"cannot create {cls.__qualname__} from field values: {wanted} ({error})") from error
     return found
 
 

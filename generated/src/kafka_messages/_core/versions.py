@@ -19,7 +19,7 @@ class Versions:
 
     @classmethod
     def parse(cls, text: str) -> Versions:
-        """Return the range for the notation of definitions: ``0+``, ``3-5``, ``7``, ``none``."""
+        """Parse a range in the notation of definitions: ``0+``, ``3-5``, ``7``, ``none``."""
         if text == "none":
             return cls(0, -1)
         if text.endswith("+"):
@@ -29,7 +29,7 @@ class Versions:
 
     @property
     def notation(self) -> str:
-        """Notation as for ``parse``."""
+        """The range in the notation that ``parse`` reads."""
         if not self:
             return "none"
         if self.highest == MAX_VERSION:
@@ -57,5 +57,5 @@ NO_VERSIONS = Versions(0, -1)
 
 
 def with_noun(notation: str) -> str:
-    """Return a notation with its noun: ``version 3``, ``versions 0-4``."""
+    """Prefix a notation with its noun: ``version 3``, ``versions 0-4``."""
     return f"version {notation}" if notation.isdecimal() else f"versions {notation}"

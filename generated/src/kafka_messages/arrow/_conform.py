@@ -30,7 +30,7 @@ _LISTS: tuple[Is, ...] = (
     pa.types.is_list_view,
     pa.types.is_large_list_view,
 )
-# Arrow types accepted for each Kafka type; other types accept numbers.
+# Arrow types accepted for a Kafka type; all other Kafka types accept numbers.
 _TAKEN: dict[str, tuple[Is, ...]] = {
     "bool": (pa.types.is_boolean,),
     "uuid": _TEXTS,

@@ -26,9 +26,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-MOST_ROWS = 1024  # messages in memory
-MOST_BYTES = 1 << 20  # encoded bytes of the messages in memory
-LIMIT = 1 << 31  # encoded bytes per array
+MOST_ROWS = 1024  # maximum number of messages in memory at once
+MOST_BYTES = 1 << 20  # maximum size of these messages in encoded bytes
+LIMIT = 1 << 31  # arrays have fewer encoded bytes than this
 _was_warned = False
 
 
@@ -44,15 +44,15 @@ class ObjectDecoder:
 
     def __init__(self, shape: Shape, known: int | pa.Array | None, options: Options) -> None:
         self.shape = shape
-        self.known = known  # as in ``columns``
+        self.known = known  # one version, one per row, or None for a prefix
         self.options = options
-        self.version = -1  # of the current messages
+        self.version = -1  # version of the messages that are being converted
 
     def decoded(self, array: pa.Array) -> pa.StructArray | int:
-        """Return the columns of an array, or the number of its first bad row."""
+        """Return the columns of an array, or the index of its first invalid row."""
         size = pc.sum(pc.binary_length(array)).as_py() or 0
         if size >= LIMIT:
-            limit = f"the limit is {LIMIT - 1}: decode slices of them"
+            limit = f"the limit is {LIMIT - 1}; decode the array in slices"
             raise ValueError(f"{len(array)} rows have {size} bytes, {limit}")
         chunks = []
         for start, rows in _chunks(array):
@@ -213,7 +213,7 @@ def _chunks(array: pa.Array) -> Iterator[tuple[int, list[bytes | None]]]:
 
 def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> pa.Array:
     check_columns(array.type, shape, shape.descriptor.fields, version)
-    if not len(array):  # its lists may lack offsets, which pyarrow would read
+    if not len(array):  # lists of an empty array may lack offsets, which pyarrow would read
         return pa.array([], pa.binary())
     encoder = _Encoder(shape, version)
     rows = max(1, min(MOST_ROWS, len(array) * MOST_BYTES // max(array.get_total_buffer_size(), 1)))
@@ -222,7 +222,7 @@ def encoded(array: pa.StructArray, shape: Shape, version: int, prefix: bool) -> 
         part = array.slice(start, rows)
         try:
             parts.append(encoder.encoded(part, prefix))
-        except (KafkaMessageError, TypeError, ValueError):  # the slow path finds row and reason
+        except (KafkaMessageError, TypeError, ValueError):  # row-by-row encoding finds row and reason
             parts.append(one_by_one(shape.message, part, start, version, prefix))
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
 

@@ -21,10 +21,9 @@ Kinds = Mapping[str, pa.Array]
 
 
 def redacted(array: pa.StructArray, message: type[Message], mark: Mark = REDACTED) -> pa.StructArray:
-    """Return a column from ``decode`` with its secrets replaced. If ``mark`` is a function, each distinct secret is
-    passed to it once.
+    """Replace the secrets in a struct column from ``decode``. A function as ``mark`` is called once for equal secrets.
 
-    Columns may be missing; without config names, all config values are secret. See ``secrets.redacted``.
+    Child columns may be missing; if config names are, all config values are secret. See ``secrets.redacted``.
     """
     found = secrets_of(message)
     return _Hiding(found, mark).column(array, "", {}) if found else array
@@ -38,7 +37,7 @@ class _Hiding:
         self._mark = mark
 
     def column(self, array: pa.Array, path: str, kinds: Kinds) -> pa.Array:
-        # ``path`` consists of the names of the enclosing fields.
+        # ``path`` consists of the names of the enclosing fields and of this one.
         if pa.types.is_struct(array.type):
             return self._struct(array, path, kinds)
         if pa.types.is_nested(array.type) and not pa.types.is_list(array.type):
@@ -112,7 +111,7 @@ def _may_be_secret(kinds: pa.Array) -> pa.BooleanArray:
 
 
 def _spread(array: pa.Array, lists: pa.ListArray) -> pa.Array:
-    # Repeat a value per list for each element of ``lists.values``; null outside all lists.
+    # Repeat the value of each list for each of its elements; null for elements outside all lists.
     count = len(lists.values)
     if not len(lists):
         return pa.nulls(count, array.type)

@@ -9,7 +9,7 @@ from .._base.message import Message
 from .._core.value import dataclass
 from ..schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of, message_class
 
-# Column of undeclared tagged fields, a map of tag to bytes.
+# Name of the column of unknown tagged fields, a map of tag to bytes.
 UNKNOWN = "_unknown_tagged_fields"
 
 # Arrow type of each Kafka type. Unsigned types use the next larger signed one, as in Spark; a uuid is its
@@ -50,7 +50,7 @@ class Shape:
         self.message = message
         self.descriptor: MessageDescriptor = descriptor_of(message)
         self.unknown = unknown
-        self._types: dict[int, pa.DataType] = {}  # by id of the facts, which live as long as the message
+        self._types: dict[int, pa.DataType] = {}  # by id of a descriptor, which lives as long as the message class
         self.type = self.struct(self.descriptor.fields)
 
     def struct(self, fields: tuple[FieldDescriptor, ...]) -> pa.StructType:

@@ -50,13 +50,13 @@ def announce(
     Produce starts at version 0, as in Kafka: otherwise librdkafka up to 2.5.3 disables compression (KAFKA-18659).
 
     ``release``, such as ``2.8``, uses the APIs and versions of that Kafka release; it needs the component ``history``.
-    ``only_present`` skips APIs that the release or package lacks, instead of raising.
+    ``only_present`` skips APIs without versions in the release or package, instead of raising.
 
     Features map to levels: ``{"transaction.version": Versions(0, 2)}``. Clients read ``finalized_features`` only if
     ``finalized_features_epoch`` is not -1.
 
     Raises UnknownApiError for an API that is unknown or has no versions. Raises ValueError for an unknown listener or
-    release, an empty range, or ``allow_unstable`` with ``release``; TypeError for a range that is not ``Versions``.
+    release, an invalid range, or ``allow_unstable`` with ``release``; TypeError for a range that is not ``Versions``.
     """
     if release is not None and allow_unstable:
         raise ValueError("allow_unstable cannot be combined with release: releases announce only stable versions")
@@ -95,7 +95,7 @@ def _ranges(argument: str, given: Mapping[K, Versions]) -> list[tuple[K, Version
         if not isinstance(theirs, Versions):
             raise TypeError(f"{argument}[{display(name)}] must be Versions(lowest, highest), not {display(theirs)}")
         if not 0 <= theirs.lowest <= theirs.highest:
-            raise ValueError(f"{argument}[{display(name)}] is {display(theirs)}, an empty range")
+            raise ValueError(f"{argument}[{display(name)}] is {display(theirs)}; expected 0 <= lowest <= highest")
     return list(given.items())
 
 
@@ -146,7 +146,7 @@ def _all(source: _Package | _Release, listener: str | None, has_telemetry: bool)
 def _versions(api: Api, source: _Package | _Release) -> Versions:
     ours = source.versions(api)
     if not ours:
-        raise UnknownApiError(f"{api} has no version to announce")
+        raise UnknownApiError(f"{api} has no version to announce; skip it with only_present=True")
     return Versions(0, ours.highest) if api.name == PRODUCE else ours
 
 

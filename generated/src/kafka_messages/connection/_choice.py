@@ -27,7 +27,7 @@ _NO_VERSION = -1
 _MOST_SHOWN = 3  # lost fields listed in an error message
 
 
-# Field name, default, highest lower version that may have it (or -1), equivalent field (or ""), its default.
+# Field, its default, highest lower version that may have the field (or -1), equivalent field (or ""), default of that.
 Absent = tuple[str, object, int, str, object]
 
 
@@ -82,8 +82,8 @@ class Choices:
             causes[_MOST_SHOWN:] = [f"{len(causes) - _MOST_SHOWN} more"]
         unmet = "".join(f"; {each}" for each in self.unmet)
         return LocalProtocolError(
-            f"{self.api.request_name}: none of the versions {lowest} to {highest} has all fields that are set{unmet}; "
-            f"{highest} lacks {', '.join(causes)}; pass a version, or drop these fields with lossy=True"
+            f"{self.api.request_name}: none of the versions {lowest} to {highest} can carry the whole request{unmet}; "
+            f"{highest} cannot carry {', '.join(causes)}; pass a version, or drop these fields with lossy=True"
         )
 
 
@@ -93,7 +93,7 @@ def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Pl
 
 
 def limit_of(plan: Plan, request: Message) -> int | None:
-    """Return None for a lossless version, else the highest version that may lose less, or -1."""
+    """Return None if the plan's version loses nothing, else the highest version that may lose less, or -1."""
     try:
         return _limit(plan, request)
     except (SchemaError, *WRITE_FAILURES):

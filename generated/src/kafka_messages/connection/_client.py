@@ -46,7 +46,7 @@ _MAX_ID = 2**31 - 1
 
 
 class Sent(Generic[R]):
-    """A sent request. Write ``data`` to the broker."""
+    """Request from ``ClientConnection.send``. Write ``data`` to the broker."""
 
     __slots__ = (
         *("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request"),
@@ -62,7 +62,7 @@ class Sent(Generic[R]):
         self.correlation_id = correlation_id
         self.data = data
         self.expects_response = is_answered(api, request)
-        """False for a ProduceRequest with ``acks=0``."""
+        """False if the broker sends no response, as to a ProduceRequest with ``acks=0``."""
         self.unsupported_fields: tuple[UnsupportedField, ...] = request.unsupported_fields(version)
         self._is_free = is_free  # True if the connection chose the version
         self._response: R | None = None
@@ -73,11 +73,10 @@ class Sent(Generic[R]):
 
     @property
     def response(self) -> R:
-        """Response. Raises LocalProtocolError before it is received."""
+        """Response to this request. Raises LocalProtocolError until the connection has received the response."""
         if self._response is None:
-            raise LocalProtocolError(
-                f"{self} has no response; iterate over the events of receive_data to read responses"
-            )
+            missing = "has no response yet; iterate over the result of receive_data to read responses"
+            raise LocalProtocolError(f"{self} {missing if self.expects_response else 'gets no response'}")
         return self._response
 
     def __str__(self) -> str:
@@ -95,12 +94,12 @@ class ResponseReceived(Generic[R]):
     header: ResponseHeader
     message: R
     trailing: bytes = b""
-    """Bytes after the message; needs ``lenient``."""
+    """Bytes after the message; empty unless the connection is ``lenient``."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionFallback:
-    """ApiVersionsRequest at a lower version after a rejection (KIP-511). Write ``data``."""
+    """ApiVersionsRequest at a lower version, after the broker rejected the first (KIP-511). Write ``data``."""
 
     sent: Sent[Any]
     data: bytes
@@ -111,7 +110,7 @@ ClientEvent: TypeAlias = ResponseReceived["Any"] | VersionFallback | TokenReceiv
 
 
 class ClientConnection(Connection[ClientEvent]):
-    """Client connection without I/O: write the returned bytes, and pass in the received bytes.
+    """Client connection without I/O: write the bytes it returns, and pass the received bytes to ``receive_data``.
 
     Requests can be pipelined. Not thread-safe.
     """
@@ -125,7 +124,7 @@ class ClientConnection(Connection[ClientEvent]):
         text: Text = "strict",
         lenient: bool = False,
     ) -> None:
-        """Set options; ``versions`` are the broker's if already known, ``text`` is as for ``Message.read``.
+        """Create a connection. Pass the broker's ``versions`` if you know them; ``text`` is as for ``Message.read``.
 
         ``max_frame_size`` limits responses, in bytes. ``lenient`` accepts trailing bytes after a response
         (``ResponseReceived.trailing``), which otherwise end the connection.
@@ -162,20 +161,20 @@ class ClientConnection(Connection[ClientEvent]):
     def best_version(self, request: Request[Any]) -> int:
         """Return the highest stable version that both sides support and that loses no field.
 
-        An ignorable field may be dropped if another field has the same meaning (a topic id for a name) or the broker is
-        too old for it. ``Api.restrictions`` exclude versions for brokers only or for features that are not finalized.
+        Dropping an ignorable field is no loss if another field has the same meaning (a topic id for a name), or if the
+        field is newer than the broker. Versions with unmet ``Api.restrictions`` are excluded.
 
-        Raises UnsupportedVersionError, and LocalProtocolError if no version is negotiated or lossless.
+        Raises UnsupportedVersionError, and LocalProtocolError if no version is negotiated or all versions lose a field.
         """
         check_request(request)
         return self._choices_for(request).best_version(request)
 
     def send(self, request: Request[R], version: int | None = None, *, lossy: bool = False) -> Sent[R]:
-        """Encode a request and return it with a new correlation id; write its ``data``.
+        """Encode a request with a new correlation id. Write the ``data`` of the result to the broker.
 
-        ``version`` defaults to ``best_version(request)``. ``lossy`` drops fields that the version lacks; the default is
-        then the highest common version. ApiVersionsRequest needs no negotiation: it starts at the package's highest
-        version and falls back to the broker's.
+        ``version`` defaults to ``best_version(request)``, or with ``lossy`` to the highest common version. ``lossy``
+        drops fields that the version lacks. ApiVersionsRequest needs no negotiation: the package's highest stable
+        version is sent first, then a version of the broker if necessary.
 
         Raises LocalProtocolError (see ``best_version``; also after the broker closed the connection), EncodeError,
         UnsupportedVersionError, RemoteProtocolError if the connection failed, and TypeError.
@@ -202,7 +201,7 @@ class ClientConnection(Connection[ClientEvent]):
     def send_token(self, token: BytesLike, *, expects_answer: bool = True) -> bytes:
         """Return the frame of a raw SASL token, allowed after a successful SaslHandshake of version 0.
 
-        Pass ``expects_answer=False`` for the last token of GSSAPI, which gets no TokenReceived. Raises
+        Pass ``expects_answer=False`` for the last token of GSSAPI, which the broker does not answer. Raises
         LocalProtocolError in other states.
         """
         self._incoming.check_open()
@@ -252,7 +251,7 @@ class ClientConnection(Connection[ClientEvent]):
         return ResponseReceived(sent, response.header, message, trailing)
 
     def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> VersionFallback:
-        """Resend ApiVersions at the broker's version, or at 0, which every broker supports."""
+        """Resend ApiVersions at the highest common version, or at 0 unless that is lower than the rejected version."""
         try:
             version = theirs.highest_common(sent.api)
         except UnsupportedVersionError:
@@ -305,5 +304,5 @@ class ClientConnection(Connection[ClientEvent]):
             and refused.version >= 3
             and not all(getattr(refused.request, name) for name in names)
         ):
-            reason += f"; a broker needs {names[0]} and {names[1]} in an ApiVersionsRequest"
+            reason += f"; brokers require {names[0]} and {names[1]} in an ApiVersionsRequest"
         return reason

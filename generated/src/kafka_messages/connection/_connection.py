@@ -33,13 +33,13 @@ class Connection(Generic[E]):
 
     @property
     def trailing_data(self) -> tuple[bytes, bool]:
-        """Unconsumed bytes, and whether the peer closed its side (as in h11)."""
+        """Received bytes that belong to no event yet, and whether the peer closed its side (as in h11)."""
         return self._incoming.trailing_data
 
     def receive_data(self, data: BytesLike) -> Iterator[E]:
         """Add bytes from the peer (b"" at the end of the stream) and iterate over events.
 
-        Unread events stay for the next call. Both steps raise RemoteProtocolError.
+        Events that you do not read stay for the next call. The call and the iteration raise RemoteProtocolError.
         """
         self._incoming.receive(data)
         return iter(self.next_event, None)
@@ -50,7 +50,7 @@ class Connection(Generic[E]):
 
     @property
     def unanswered(self) -> Sequence[Any]:
-        """Requests without a response, oldest first."""
+        """Requests that await a response, oldest first."""
         raise NotImplementedError
 
     def _end(self) -> ConnectionClosed | None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Paths: TypeAlias = tuple[str, str]
     Around: TypeAlias = tuple[tuple[tuple[FieldDescriptor, ...], Any], ...]
 
-# Groups of field names that mean the same.
+# Sets of field names with the same meaning.
 _SAME = (
     PARTITIONS,
     frozenset(("name", "topic", "topic_name")),
@@ -48,12 +48,12 @@ def error_response(
 ) -> Response:
     """Return the error response to a request, equal to that of Java's ``getErrorResponse``.
 
-    A bare message needs ``version``. The code is at the top level, else at each topic, partition, group or resource of
-    the request. Requests that name none, such as MetadataRequest for all topics, get no code. ``message`` is set
-    at each code that has a field for it.
+    A request message needs ``version``, a DecodedRequest has one. The code is set in the response's top-level field,
+    or without one at each topic, partition, group or resource of the request. If the request names none of these, no
+    code is set. ``message`` is set beside each code, if there is a field for it.
 
-    ``where`` selects the places of the error; others get NONE. The response then always has an element per topic,
-    partition, group or resource. ``topic_config_error_code`` of CreateTopicsResponse stays NONE.
+    ``where`` selects places of error codes; all others get NONE. The response then always has an element for each
+    topic, partition, group or resource. ``topic_config_error_code`` of CreateTopicsResponse stays NONE.
 
     Raises UnknownApiError for a request without a response, ValueError for 0 or a code beyond int16,
     UnsupportedVersionError, and TypeError for anything but a request.
@@ -75,7 +75,7 @@ def _number(code: object) -> int:
     if not isinstance(code, int) or isinstance(code, bool) or code not in _CODES:
         raise ValueError(f"an error code must be an int16, not {display(code)}")
     if code == _NONE:
-        raise ValueError("0 means success; pass the code of an error")
+        raise ValueError("error code 0 means success; pass the code of an error")
     return int(code)
 
 
@@ -104,7 +104,7 @@ class _Answering:
         kind = self.api.response_class
         request, response = descriptor_of(type(self.message)), descriptor_of(kind)
         rows = [row for row in ERROR_RESPONSES if row[0] == kind.NAME]
-        # Rules of this version replace those of other versions.
+        # Rules for this version replace rules for other versions.
         exceptions = {row[1]: row for row in rows if self.is_whole and row[4]}
         exceptions |= {row[1]: row for row in rows if row[2] <= self.version <= row[3]}
         filled: Response = _Filling(self, request, response, exceptions, {}).struct(

@@ -7,7 +7,7 @@ from ..errors import KafkaMessageError
 
 
 class ConnectionProtocolError(KafkaMessageError):
-    """Base class; never raised itself."""
+    """Base of LocalProtocolError and RemoteProtocolError; never raised itself."""
 
 
 class LocalProtocolError(ConnectionProtocolError):

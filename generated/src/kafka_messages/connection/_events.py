@@ -23,7 +23,7 @@ class TokenReceived:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionClosed:
-    """End of the stream, between two frames."""
+    """The peer closed the connection between two frames."""
 
     unanswered: Sequence[Any]
 

@@ -41,7 +41,7 @@ class Forwarded:
 
 
 class RequestForwarded(Forwarded):
-    """Request for the broker. Write ``data``, or ``encode()`` after changes."""
+    """Request for the broker. Write ``data``, or ``encode()`` after you changed the message."""
 
     __slots__ = (
         *("_answer", "_correlation_id", "_header", "_is_unread", "_key", "_tokens_before", "_version", "_waits_at"),
@@ -57,18 +57,18 @@ class RequestForwarded(Forwarded):
         self.api = api
         """None for an unknown API."""
         self.request: DecodedRequest | None = None
-        """None if undecoded."""
+        """None if the request was not decoded."""
         self.error: KafkaMessageError | None = None
         self.expects_response = True
-        """False for a ProduceRequest with ``acks=0``."""
-        self._answer: bytes | None = None  # local response with its length
+        """False if the broker sends no response, as to a ProduceRequest with ``acks=0``."""
+        self._answer: bytes | None = None  # frame of the local response
         self._waits_at: object = None  # the proxy that awaits the response
         self._tokens_before = 0  # unanswered tokens between the previous request and this one
         self._is_unread = False  # forwarded undecoded, like its response
 
     @property
     def header(self) -> RequestHeader:
-        """Header, decoded on first use. An unknown API has only the common fields."""
+        """Header, decoded on first use; for an unknown API only API key, version and correlation id are set."""
         if self._header is None:
             self._header = header_of(self._frame[LENGTH_SIZE:])[0]
         return self._header
@@ -102,7 +102,7 @@ class _Reply(Forwarded):
 
 
 class ResponseForwarded(_Reply):
-    """Response for the client. Write ``data``, or ``encode()`` after changes."""
+    """Response for the client. Write ``data``, or ``encode()`` after you changed the message."""
 
     __slots__ = ("error", "response")
 
@@ -110,7 +110,7 @@ class ResponseForwarded(_Reply):
         self._frame = frame
         self.request = request
         self.response: DecodedResponse[Message] | None = None
-        """None if undecoded."""
+        """None if the response was not decoded."""
         self.error: KafkaMessageError | None = None
 
     @property

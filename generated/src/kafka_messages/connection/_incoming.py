@@ -21,7 +21,7 @@ LENGTH_SIZE = 4
 
 
 class Incoming:
-    """Received bytes of one direction. After an error every call raises it again."""
+    """Received bytes of one direction. After an error, every further call raises the same error."""
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         if not is_int(max_frame_size, 32, 1):
@@ -80,7 +80,7 @@ class Incoming:
             raise self._ended(str(error), self._reader.pending_data) from error
         if frame is None and self.is_closed and (rest := self._reader.pending_data):
             reason = f"the peer closed the connection inside the frame at offset {self._offset}"
-            raise self._ended(f"{reason}, after {len(rest)} bytes of it", rest)
+            raise self._ended(f"{reason}, after {len(rest)} bytes", rest)
         return frame
 
     def end(self, unanswered: Sequence[Any]) -> ConnectionClosed | None:

@@ -101,7 +101,7 @@ class ErrorCodePlace:
 
     @property
     def code(self) -> ErrorCode:
-        """Error code. Assigning raises TypeError for other types, and ValueError beyond int16."""
+        """Error code. Assigning raises TypeError for anything but an int, and ValueError beyond int16."""
         code = getattr(self._structs[-1], self._site.field)
         if not _is_number(code):
             name: str = self._structs[0].NAME
@@ -124,7 +124,7 @@ class ErrorCodePlace:
     def message(self) -> str | None:
         """Error message for the code, or None.
 
-        Assigning raises TypeError for other types, and AttributeError without ``has_message``.
+        Assigning raises TypeError for other types, and AttributeError if ``has_message`` is False.
         """
         text: str | None = None if self._site.text is None else getattr(self._structs[-1], self._site.text)
         return text
@@ -150,13 +150,13 @@ class ErrorCodePlace:
 
     @property
     def topic_id(self) -> UUID | None:
-        """Topic id; the zero id if the message has only the name, None if it has neither."""
+        """Topic id, the zero id if it is not set; None if the message type has no topic id here."""
         found: UUID | None = self._first(self._site.topic_ids, "")
         return found
 
     @property
     def partition(self) -> int | None:
-        """Partition number; None if the message has none here."""
+        """Partition number; None if the message type has no partition number here."""
         number: int | None = self._first(self._site.partitions, "")
         return number
 
@@ -185,11 +185,11 @@ class Endpoint:
     def __init__(self, place: ValuePath, struct: Any, names: tuple[str, str]) -> None:
         self._place = place
         self._struct = struct
-        self._names = names  # of the fields
+        self._names = names  # names of the host and port fields
 
     @property
     def path(self) -> str:
-        """Path of the struct: ``brokers[0]``; empty for the message."""
+        """Path of the struct that contains the host: ``brokers[0]``; empty for the message itself."""
         return path_of(self._place)
 
     @property
@@ -200,7 +200,7 @@ class Endpoint:
     @host.setter
     def host(self, host: str) -> None:
         if not isinstance(host, str):
-            raise TypeError(f"the host at {self.path or 'the message'} must be of type str, not {display(host)}")
+            raise TypeError(f"the host {self._where()} must be of type str, not {display(host)}")
         setattr(self._struct, self._names[0], host)
 
     @property
@@ -212,8 +212,11 @@ class Endpoint:
     @port.setter
     def port(self, port: int) -> None:
         if not _is_number(port):
-            raise TypeError(f"the port at {self.path or 'the message'} must be of type int, not {display(port)}")
+            raise TypeError(f"the port {self._where()} must be of type int, not {display(port)}")
         setattr(self._struct, self._names[1], port)
+
+    def _where(self) -> str:
+        return f"at {self.path}" if self.path else "of the message"
 
     def __repr__(self) -> str:
         return f"<Endpoint {self.path}: {self.host}:{self.port}>"
@@ -245,7 +248,7 @@ class Entity:
     _index: Any
     _indices: tuple[int, ...]
     _site: EntitySite
-    # Array of the struct, if the name is a key.
+    # Array that contains the struct, if the name is a key of this array.
     _within: object
 
     @property
@@ -260,7 +263,7 @@ class Entity:
 
     @property
     def value(self) -> str | int:
-        """Name: ``int`` for brokers and producers, else ``str``. Assigning raises TypeError for other types."""
+        """Name: an ``int`` for brokers and producers, else a ``str``. Assigning raises TypeError for other types."""
         stored = self._stored
         return int(stored) if isinstance(stored, str) and self._site.type in NUMBERS else stored
 
@@ -277,7 +280,7 @@ class Entity:
         elif isinstance(self._holder, list):
             self._holder[self._index] = stored
         else:
-            raise TypeError(f"{self.path} is in {display(self._holder)}, which cannot be changed; a list can")
+            raise TypeError(f"{self.path} is in {display(self._holder)}, which cannot be changed; use a list")
 
     def _set(self, field: str, stored: str | int) -> None:
         within = getattr(self, "_within", None) if self._site.is_key else None

@@ -64,9 +64,9 @@ def keep_start(api: Api, version: int) -> None:
 
 
 def acks_in(api: Api, version: int, payload: bytes, pos: int) -> int | None:
-    """Return ``acks`` of an undecoded ProduceRequest, or None if unreadable."""
+    """Return ``acks`` of a ProduceRequest that is not decoded, or None if the field cannot be read."""
     descriptor = descriptor_of(api.request_class)
-    builder = Builder(descriptor, ESCAPED_STRINGS)  # brokers accept any text before acks
+    builder = Builder(descriptor, ESCAPED_STRINGS)  # brokers accept invalid UTF-8 in the fields before acks
     try:
         for field in descriptor.fields:
             if version in field.versions:

@@ -24,7 +24,7 @@ from ..protocol import api as api_of
 from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
-from ._exchange import API_VERSIONS, check_response, check_text, check_type, expects_response, opens_tokens, unsupported
+from ._exchange import API_VERSIONS, check_response, check_text, check_type, is_answered, opens_tokens, unsupported
 from ._states import AUTHENTICATING, HANDSHAKING, READY, SERVER, Event
 
 TYPE_CHECKING = False
@@ -49,8 +49,8 @@ class RequestReceived:
 
         ``message`` then has defaults, and ``send`` responds at version 0 with UNSUPPORTED_VERSION.
         """
-        self.expects_response = expects_response(request.message)
-        """False for a ProduceRequest with ``acks=0``."""
+        self.expects_response = is_answered(request.api, request.message)
+        """False if no response is sent, as to a ProduceRequest with ``acks=0``."""
         self._connection = connection
         self._answer: bytes | None = None
 
@@ -83,9 +83,10 @@ ServerEvent: TypeAlias = RequestReceived | TokenReceived | ConnectionClosed
 
 
 class ServerConnection(Connection[ServerEvent]):
-    """Server connection without I/O: write the returned bytes, and pass in the received bytes.
+    """Server connection without I/O: write the bytes it returns, and pass the received bytes to ``receive_data``.
 
-    Requests at versions outside ``announced`` (default: all supported ones) are refused. Not thread-safe.
+    A request at a version outside ``announced`` (default: every supported version) ends the connection, except an
+    ApiVersionsRequest (see ``RequestReceived.is_supported``). Not thread-safe.
     """
 
     def __init__(
@@ -96,10 +97,10 @@ class ServerConnection(Connection[ServerEvent]):
         max_unanswered: int | None = None,
         text: Text = "strict",
     ) -> None:
-        """Set options; ``announced`` may be of an older release, ``text`` is as for ``Message.read``.
+        """Create a connection. ``announced`` may be of an older release; ``text`` is as for ``Message.read``.
 
-        ``max_frame_size`` limits requests, in bytes. At ``max_unanswered`` requests (default: no limit)
-        ``next_event`` returns None until one is answered.
+        ``max_frame_size`` limits requests, in bytes. While ``max_unanswered`` requests (default: no limit) are
+        unanswered, ``next_event`` returns None.
         """
         given: object = announced  # untyped callers may pass anything
         is_response = isinstance(given, Message) and name_of(type(given)) == "ApiVersionsResponse"
@@ -110,7 +111,7 @@ class ServerConnection(Connection[ServerEvent]):
         check_text(text)
         self._text: Text = text
         self._max_unanswered = max_unanswered
-        self._unanswered = 0  # number of requests
+        self._unanswered = 0  # number of unanswered requests
         self._accepted: set[bytes] = set()  # API keys and versions, as encoded in requests
         self._announced = BrokerVersions.from_response(announced) if announced is not None else None
         super().__init__(max_frame_size, SERVER, READY)
@@ -124,7 +125,7 @@ class ServerConnection(Connection[ServerEvent]):
     def next_event(self) -> ServerEvent | None:
         """Return the next event, or None if more bytes are needed. Raises RemoteProtocolError.
 
-        Also None while a SaslHandshake of version 0 or ``max_unanswered`` requests are unanswered.
+        Also returns None while a SaslHandshake of version 0 is unanswered, or while ``max_unanswered`` requests are.
         """
         state = self._incoming.state
         if state is HANDSHAKING or (self._unanswered == self._max_unanswered and state is READY):
@@ -147,9 +148,9 @@ class ServerConnection(Connection[ServerEvent]):
         """Encode the response to a request; return the bytes to write now.
 
         The result is empty if the request expects no response or an earlier request is unanswered. Otherwise it
-        includes later responses that waited.
+        includes the responses that waited for this one.
 
-        Raises LocalProtocolError for the wrong or a second response, EncodeError, and TypeError.
+        Raises LocalProtocolError for a response of another API or a second response, EncodeError, and TypeError.
         """
         check_type(received, RequestReceived)
         api, correlation_id = received.api, received.header.correlation_id
@@ -172,7 +173,7 @@ class ServerConnection(Connection[ServerEvent]):
     def send_token(self, token: BytesLike) -> bytes:
         """Return the bytes to write now for a raw SASL token.
 
-        Empty if an earlier request is unanswered. Raises LocalProtocolError in other states.
+        The result is empty if an earlier request is unanswered. Raises LocalProtocolError outside a token exchange.
         """
         if self._incoming.state is not AUTHENTICATING and not self._unanswered_tokens:
             raise LocalProtocolError("raw SASL tokens are only allowed after a successful SaslHandshake of version 0")

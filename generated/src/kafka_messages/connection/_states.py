@@ -10,7 +10,7 @@ class State(Enum):
     """State of one side of a connection."""
 
     NEGOTIATING = "negotiating"
-    """Client: the broker's versions are unknown; only ApiVersions and explicit versions can be sent."""
+    """Client: the broker's versions are unknown; only ApiVersionsRequest can be sent without an explicit version."""
     HANDSHAKING = "handshaking"
     """Server: a SaslHandshake of version 0 is unanswered; its response determines the next frame's format."""
     AUTHENTICATING = "authenticating"
@@ -31,7 +31,7 @@ class Event(Enum):
     CLOSED = "closed"
 
 
-# Module names: looking up an Enum member is slow.
+# Module-level names, because access to the attributes of an Enum is slow.
 NEGOTIATING, HANDSHAKING, AUTHENTICATING, READY, CLOSED = State
 
 # Events without an entry keep the state.

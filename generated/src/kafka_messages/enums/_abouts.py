@@ -515,4 +515,4 @@ ABOUTS: dict[str, dict[str, str]] = {
         "POST_MIGRATION": "Complete.",
     },
 }
-"""By enumeration and member."""
+"""Descriptions by enumeration and member."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class _Open(Enum):
     @property
     def is_known(self) -> bool:
-        """True for declared values."""
+        """True if Kafka declares the value."""
         return self._name_ in type(self).__members__
 
     @property
@@ -42,7 +42,7 @@ class IntegerEnum(_Open, IntEnum):
 
 
 class Special(IntegerEnum):
-    """Base of enumerations of special numbers; others become ``VALUE_<number>``."""
+    """Base of enumerations of the special values of a number field; other numbers become ``VALUE_<number>``."""
 
     @classmethod
     def _prefix(cls) -> str:

@@ -7,7 +7,7 @@ from ._open import IntegerEnum
 
 
 class ApiKey(IntegerEnum):
-    """The number of each API, also of those that have no versions any more."""
+    """API keys, including those of APIs without versions."""
 
     PRODUCE = 0
     FETCH = 1
@@ -107,7 +107,7 @@ class ApiKey(IntegerEnum):
 
 
 class ErrorCode(IntegerEnum):
-    """The error codes; a number that is not one of them is kept as ``UNKNOWN_<number>``."""
+    """Error codes. An unknown number becomes a member named ``UNKNOWN_<number>``."""
 
     UNKNOWN_SERVER_ERROR = -1
     """The broker encountered an unexpected error; its log contains the details."""
@@ -388,7 +388,7 @@ class ErrorCode(IntegerEnum):
 
     @property
     def is_retriable(self) -> bool:
-        """Whether the error may go away by itself, so that the same request can be sent again."""
+        """True if a retry of the same request may succeed."""
         return self in RETRIABLE
 
     @property
@@ -433,7 +433,7 @@ RETRIABLE: frozenset[int] = frozenset(
         133,
     }
 )
-"""Codes of errors that may go away by themselves."""
+"""Codes of errors after which a retry may succeed."""
 
 NEEDING_METADATA: frozenset[int] = frozenset(
     {
@@ -454,6 +454,6 @@ NEEDING_METADATA: frozenset[int] = frozenset(
         103,
     }
 )
-"""Codes of errors that require a refresh of metadata."""
+"""Codes of errors that require a refresh of the metadata before a retry."""
 
 __all__ = ["ApiKey", "ErrorCode"]

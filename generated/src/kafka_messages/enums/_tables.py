@@ -928,7 +928,7 @@ ENUMERATIONS: Mapping[str, type[IntegerEnum] | type[StringEnum]] = MappingProxyT
         "ZkMigrationState": ZkMigrationState,
     }
 )
-"""Every enumeration by its name."""
+"""Enumerations by name."""
 
 __all__ = [
     "ENUMERATIONS",

@@ -38,9 +38,9 @@ _FORMATS = (_FORMAT_0, _FORMAT_1, _FORMAT_2)
 
 # Maximum decompressed bytes per batch.
 _MOST_UNPACKED = 4 << 20
-# Maximum records per batch with their own spans.
+# Maximum number of records per batch that get spans of their own.
 _MOST_RECORDS = 10_000
-# Estimated leaves of a batch header and of a record.
+# Estimated number of leaves of a batch header, and of a record.
 _LEAVES = 16, 9
 
 INSTALL = "not decoded: pip install kafka-records"

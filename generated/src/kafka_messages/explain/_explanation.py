@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Explanation:
-    """Tree of spans of a message: ``root``, ``title``, and the ``error`` that ended it or None.
+    """Spans of a message: ``root`` of the tree, ``title``, and ``error``, which ended decoding, or None.
 
-    Spans have the true values; output redacts those with ``is_secret``.
+    The spans have the true values; text and rows redact spans with ``is_secret``.
     """
 
     def __init__(self, data: bytes, title: str, root: Span, error: KafkaMessageError | None) -> None:
@@ -28,14 +28,15 @@ class Explanation:
         self.error = error
 
     def leaves(self) -> Iterator[Span]:
-        """Return the spans without children, which cover all bytes."""
+        """Iterate over the spans without children, which cover all bytes."""
         return self.root.leaves()
 
     def rows(self, *, show_secrets: bool = False, address: int = 0) -> Iterator[dict[str, object]]:
         """Yield the leaves as JSON-compatible dicts: start, end, path, type, role, value, note, and hex of the bytes.
 
-        ``address`` is the first byte's. Secrets show only their length. Rows of decompressed records follow their
-        leaf, with its path in ``unpacked`` and addresses from 0.
+        ``address`` is the address of the first byte. Secrets are redacted, except for their length. Rows of
+        decompressed records follow the row of the compressed bytes; they have its path in ``unpacked``, and their
+        addresses start at 0.
         """
         yield from _rows(self.data, self.root, show_secrets, address)
 
@@ -48,10 +49,10 @@ class Explanation:
         whole: bool = False,
         address: int = 0,
     ) -> str:
-        """Return lines of address, hex, ASCII, field, value and type, at most ``width`` columns wide.
+        """Return lines of address, hex, ASCII, field, value and type, at most ``width`` (72 or more) columns wide.
 
         ``color`` adds terminal escape sequences, ``whole`` prints all bytes of long fields, and ``address`` is the
-        first byte's.
+        address of the first byte.
         """
         from ._text import TextRenderer
 

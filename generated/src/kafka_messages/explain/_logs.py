@@ -36,7 +36,7 @@ def metadata_topics(top: Span, message: str, data: bytes) -> list[Span]:
 
 
 def open_metadata(topic: Span) -> None:
-    """Open the metadata records of a topic; redact unreadable ones, except control records."""
+    """Decode the metadata records of a topic; redact records that cannot be decoded, except control records."""
     for batch in topic.all():
         if batch.type.startswith("RECORD_BATCH"):
             attributes = next((each.value for each in batch.children if each.name == "attributes"), 0)
@@ -45,7 +45,7 @@ def open_metadata(topic: Span) -> None:
 
 
 def redact_metadata(top: Span, message: str, topics: list[Span], data: bytes) -> None:
-    """Redact closed metadata records, and after a fault the rest unless it cannot contain the metadata log."""
+    """Redact undecoded bytes of metadata topics, and bytes after a fault that may contain metadata records."""
     fetched = FETCHED.get(message)
     if fetched is None:
         return
@@ -79,12 +79,12 @@ def _is_metadata(topic: Span, fetched: FetchedRecords, data: bytes) -> bool:
 
 
 def _looks_like_metadata(content: bytes) -> bool:
-    # Check the content too, as one damaged byte can change the topic.
+    # Check the content too, because one damaged byte can change the name of the topic.
     batches, records = kafka_records(), optional("internal_topics")
     if records is None or "metadata" not in records.LOGS.values():
         return False
     if batches is None:
-        return bool(content)  # unknown, so assume secrets
+        return bool(content)  # cannot be decoded, so assume secrets
     try:
         for batch in batches.read_headers(content):
             for record in batch.records(verify=False):
@@ -107,7 +107,7 @@ def _read(records: Any, value: bytes) -> Any:
 def _open_batch(batch: Span) -> None:
     for leaf in list(batch.leaves()):
         if leaf.unpacked is not None:
-            redact(leaf)  # it could be decompressed
+            redact(leaf)  # anyone can decompress the bytes
             for inner in list(leaf.unpacked[1].leaves()):
                 _open_leaf(inner)
         else:

@@ -41,7 +41,7 @@ def _enumeration(message: str, path: str, descriptor: FieldDescriptor, value: in
     return None if member is None else str(member.name)
 
 
-# Functions from message, path without indexes, field and value to a name or None; the first name is used.
+# Functions of message, path without indices, field and value that return a name or None; the first name is used.
 NAMERS: list[Namer] = [_error, _api, _enumeration]
 
 
@@ -58,7 +58,7 @@ _LATEST = 253402300800000
 
 
 def time_text(milliseconds: int) -> str | None:
-    """Return milliseconds since 1970 as UTC text, or None."""
+    """Return milliseconds since 1970 as UTC text; None for 0, negative numbers, and years after 9999."""
     if not 0 < milliseconds < _LATEST:
         return None
     from time import gmtime, strftime

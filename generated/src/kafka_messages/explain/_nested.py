@@ -36,7 +36,7 @@ def open_fields(
     budget: SpanBudget,
     request: Callable[[bytes], Explanation],
 ) -> None:
-    """Open the fields of a message with known content; redact metadata records that stay closed."""
+    """Decode messages, requests and record batches in bytes fields; redact metadata records that are not decoded."""
     name = name_of(message)
     topics = metadata_topics(top, name, data)
     if records or name in _WITH_BLOBS:

@@ -8,11 +8,11 @@ from ..schema.spans import ARRAY, FAULT, LENGTH, REST, SECTION, STRUCT, VALUE, S
 from ..secrets import REDACTED
 from ._secrets import note_of
 
-# SGR codes; terminals adapt these colours to their background.
+# SGR codes; terminals adapt these colors to their background.
 _STYLES = {"dim": "2", "name": "36", "value": "32", "note": "2", "fault": "1;31", "secret": "35", "title": "1"}
 # Minimum width in columns.
 _NARROWEST = 72
-# Maximum rows of hex per field, by default.
+# Maximum number of hex rows per field, unless ``whole``.
 _MOST_ROWS = 4
 _MIDDLE_DOTS = "·"
 
@@ -40,11 +40,11 @@ class TextRenderer:
     def render(self, title: str, error: Exception | None) -> str:
         lines = [self._styled(title, "title")]
         if self.address:
-            where = f"from address {self.address:0{self.digits}x}; offsets in its notes are relative to it"
+            where = f"from address {self.address:0{self.digits}x}; offsets in notes are relative to this address"
             lines[0] += self._styled(f"  {where}", "dim")
         tops = self.tops
         if len(tops) == 1 and tops[0].children:
-            tops = tops[0].children  # the title names it
+            tops = tops[0].children  # the title already names the message
         longest = max((_name_width(top, 0, self.step) for top in tops), default=0)
         self.values = min(longest + 2, self.right - max(18, self.right // 3))
         for top in tops:
@@ -150,7 +150,7 @@ class TextRenderer:
         return formatted(leaf.value)
 
     def _flow(self, pieces: list[tuple[str, str]], indent: str) -> list[str]:
-        # Put the name first and wrap the rest in the column after it.
+        # Put the name first and wrap the other pieces in the column after the name.
         at = self.values if self.right - self.values >= 30 else len(indent) + 2
         column = " " * at
         name, style = pieces[0] if pieces[0][1] == "name" else ("", "")

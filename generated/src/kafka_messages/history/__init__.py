@@ -49,7 +49,7 @@ _in_array = re.compile(r"\[[0-9]*\]").sub
 
 
 def release_of(release: str) -> str:
-    """Return a known release; ``2.8`` means its newest release. Raises ValueError, and TypeError for a number."""
+    """Return a known release; ``2.8`` means the newest 2.8.x. Raises ValueError, and TypeError for a number."""
     if not isinstance(release, str):
         raise TypeError(f"a release must be a str such as '2.8', not {display(release)}")
     if release in RELEASES:
@@ -58,13 +58,13 @@ def release_of(release: str) -> str:
     if line:
         return line[-1]
     major = release.split(".")[0]
-    alike = did_you_mean(release, [each for each in RELEASES if each.split(".")[0] == major])  # 3.5.0 is not like 5.0
+    alike = did_you_mean(release, [each for each in RELEASES if each.split(".")[0] == major])  # not 3.5.0 for 5.0
     known = f"which has {RELEASES[0]} to {RELEASES[-1]}"
     raise ValueError(f"Kafka {display(release)} is not in the history of this package, {known}{alike}")
 
 
 def versions_in(release: str, message: AnyMessage) -> Versions:
-    """Return the stable versions of a message in a release; may be empty.
+    """Return the stable versions of a message in a release, an empty range if there are none.
 
     Raises ValueError for an unknown release or message.
     """
@@ -77,9 +77,9 @@ def versions_in(release: str, message: AnyMessage) -> Versions:
 
 
 def listeners_in(release: str, request: AnyMessage) -> tuple[str, ...]:
-    """Return the listeners of a request in a release: ``zkBroker`` (always before 2.8), ``broker``, ``controller``.
+    """Return the listeners of a request in a release: ``zkBroker`` (the only one before 2.8), ``broker``, ``controller``.
 
-    Empty if the release lacks the request. Raises ValueError for an unknown release or message.
+    Empty for releases without the request, and for other messages. Raises ValueError for an unknown release or message.
     """
     number = RELEASES.index(release_of(release))
     found: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ def has_listeners(release: str) -> bool:
 
 
 def since(message: AnyMessage, version: int | None = None) -> str | None:
-    """Return the first release with a version of a message, or with any stable version; None without one.
+    """Return the first release with a version of a message (default: any stable version); None if no release has it.
 
     Raises ValueError for an unknown message, and TypeError for a version that is not an int.
     """
@@ -114,7 +114,7 @@ def since(message: AnyMessage, version: int | None = None) -> str | None:
 
 
 def is_older(message: AnyMessage, version: int) -> bool:
-    """Return whether a version, such as one of AbortedTxn, is older than its first definition.
+    """Return whether Kafka used a version, as of AbortedTxn, before the first release that defines the message.
 
     Raises ValueError for an unknown message.
     """
@@ -125,9 +125,9 @@ def is_older(message: AnyMessage, version: int) -> bool:
 
 
 def until(message: AnyMessage, version: int | None = None) -> str | None:
-    """Return the release that removed a version of a message, or all its versions.
+    """Return the release that removed a version of a message (default: all versions).
 
-    None if the newest release has it, or none ever had. Raises ValueError for an unknown message.
+    None if the newest release has the version, or no release ever had it. Raises ValueError for an unknown message.
     """
     _check_version(version)
     found = None
@@ -142,7 +142,7 @@ def until(message: AnyMessage, version: int | None = None) -> str | None:
 
 
 def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
-    """Return the releases without a version that earlier and later ones have: 4.0.0 for JoinGroupRequest 0.
+    """Return releases that lack a version although earlier and later ones have it: 4.0.0 for JoinGroupRequest 0.
 
     Raises ValueError for an unknown message.
     """
@@ -155,7 +155,7 @@ def gaps(message: AnyMessage, version: int) -> tuple[str, ...]:
 
 
 def field_since(message: AnyMessage, path: str, version: int | None = None) -> str | None:
-    """Return the first release with a field, in a version or in any; None without one.
+    """Return the first release with a field in ``version`` (default: in any version); None if no release has it.
 
     ``path`` is ``Topics[].Partitions[].LeaderId``, ``topics.partitions.leader_id`` or
     ``topics[0].partitions[2].leader_id``. A tagged field may be newer than its version. Raises ValueError for an
@@ -171,7 +171,7 @@ def field_since(message: AnyMessage, path: str, version: int | None = None) -> s
 
 
 def field_until(message: AnyMessage, path: str) -> str | None:
-    """Return the release that removed a field from every version; None as for ``until``.
+    """Return the release that removed the last version with a field; None if the newest or no release has the field.
 
     Raises ValueError for an unknown message or field.
     """
@@ -182,7 +182,7 @@ def field_until(message: AnyMessage, path: str) -> str | None:
 
 
 def fields_since(message: AnyMessage) -> dict[str, str | None]:
-    """Return the first release, or None, of each field by Python path, in definition order.
+    """Return the first release of each field, by Python path in definition order; None for fields of no release.
 
     Raises ValueError for an unknown message.
     """
@@ -201,7 +201,7 @@ def error_code_since(code: str | int) -> str | None:
 
 
 def error_code_until(code: str | int) -> str | None:
-    """Return the release that removed an error code; None if the newest has it or it is unknown."""
+    """Return the release that removed an error code; None if the newest release has it, or no release has."""
     found = [last for _, last, _ in _lives(code)]
     gone = [last for last in found if last is not None]
     return RELEASES[max(gone)] if gone and len(gone) == len(found) else None
@@ -228,7 +228,7 @@ def missing_in(message: AnyMessage, version: int) -> str:
 
 
 def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]:
-    """Return the releases with all pairs of message and version. Raises ValueError for an unknown message."""
+    """Return the releases with every given pair of message and version. Raises ValueError for an unknown message."""
     wanted = [_pair(each) for each in _several(versions)]
     return tuple(
         release for release in RELEASES if all(version in versions_in(release, name) for name, version in wanted)
@@ -236,7 +236,7 @@ def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]
 
 
 def words(message: AnyMessage) -> list[str]:
-    """Return the lifetimes of a message's versions: ``versions 0-5: since 2.2.0 or before, until 4.0.0``.
+    """Describe the lifetimes of a message's versions: ``versions 0-5: since 2.2.0 or before, until 4.0.0``.
 
     Raises ValueError for an unknown message.
     """

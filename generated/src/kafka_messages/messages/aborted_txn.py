@@ -38,7 +38,7 @@ class AbortedTxn(_AbortedTxnConstants):
     last_stable_offset: int = 0
     """Last stable offset of the partition once the abort had been appended. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,

@@ -7,7 +7,16 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    elements_of,
+    fixed_array,
+    fixed_elements,
+    long_count,
+    long_fixed_array,
+)
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -18,7 +27,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_string,
     new,
     tags,
@@ -72,11 +80,11 @@ class AddPartitionsToTxnTopicCollection(KeyedCollection[AddPartitionsToTxnTopic]
         return element.name
 
     def find(self, name: str) -> AddPartitionsToTxnTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[AddPartitionsToTxnTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 
@@ -128,11 +136,11 @@ class AddPartitionsToTxnTransactionCollection(KeyedCollection[AddPartitionsToTxn
         return element.transactional_id
 
     def find(self, transactional_id: str) -> AddPartitionsToTxnTransaction | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(transactional_id)
 
     def find_all(self, transactional_id: str) -> list[AddPartitionsToTxnTransaction]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(transactional_id)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -17,7 +17,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_string,
     new,
     tags,
@@ -70,11 +69,11 @@ class AddPartitionsToTxnPartitionResultCollection(KeyedCollection[AddPartitionsT
         return element.partition_index
 
     def find(self, partition_index: int) -> AddPartitionsToTxnPartitionResult | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(partition_index)
 
     def find_all(self, partition_index: int) -> list[AddPartitionsToTxnPartitionResult]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(partition_index)
 
 
@@ -118,11 +117,11 @@ class AddPartitionsToTxnTopicResultCollection(KeyedCollection[AddPartitionsToTxn
         return element.name
 
     def find(self, name: str) -> AddPartitionsToTxnTopicResult | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[AddPartitionsToTxnTopicResult]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 
@@ -166,11 +165,11 @@ class AddPartitionsToTxnResultCollection(KeyedCollection[AddPartitionsToTxnResul
         return element.transactional_id
 
     def find(self, transactional_id: str) -> AddPartitionsToTxnResult | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(transactional_id)
 
     def find_all(self, transactional_id: str) -> list[AddPartitionsToTxnResult]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(transactional_id)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -19,7 +19,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -74,11 +73,11 @@ class AlterableConfigCollection(KeyedCollection[AlterableConfig]):
         return element.name
 
     def find(self, name: str) -> AlterableConfig | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[AlterableConfig]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 
@@ -124,11 +123,11 @@ class AlterConfigsResourceCollection(KeyedCollection[AlterConfigsResource]):
         return (element.resource_type, element.resource_name)
 
     def find(self, resource_type: int = UNSET, resource_name: str = UNSET) -> AlterConfigsResource | None:
-        """The first element with this key, or with these parts of it, or None."""
+        """Return the first element with this key, or with these parts of it, or None."""
         return self._find_by_parts((resource_type, resource_name))
 
     def find_all(self, resource_type: int = UNSET, resource_name: str = UNSET) -> list[AlterConfigsResource]:
-        """Every element with this key, or with these parts of it, in order."""
+        """Return every element with this key, or with these parts of it, in order."""
         return self._find_all_by_parts((resource_type, resource_name))
 
 

@@ -7,21 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    TEXT_LENGTHS,
-    VARINTS,
-    RawTaggedFields,
-    Refused,
-    long_count,
-    long_string,
-    new,
-    tags,
-    unknown_tags,
-)
+from .._core.wire import TEXT_LENGTHS, VARINTS, RawTaggedFields, Refused, long_string, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,11 +79,11 @@ class AlterShareGroupOffsetsRequestTopicCollection(KeyedCollection[AlterShareGro
         return element.topic_name
 
     def find(self, topic_name: str) -> AlterShareGroupOffsetsRequestTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic_name)
 
     def find_all(self, topic_name: str) -> list[AlterShareGroupOffsetsRequestTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic_name)
 
 

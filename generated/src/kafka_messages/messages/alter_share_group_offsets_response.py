@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -18,7 +18,6 @@ from .._core.wire import (
     ZERO_UUID,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -106,11 +105,11 @@ class AlterShareGroupOffsetsResponseTopicCollection(KeyedCollection[AlterShareGr
         return element.topic_name
 
     def find(self, topic_name: str) -> AlterShareGroupOffsetsResponseTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic_name)
 
     def find_all(self, topic_name: str) -> list[AlterShareGroupOffsetsResponseTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic_name)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -20,7 +20,6 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     in_order,
-    long_count,
     long_string,
     long_uvarint,
     new,
@@ -91,11 +90,11 @@ class ApiVersionCollection(KeyedCollection[ApiVersion]):
         return element.api_key
 
     def find(self, api_key: int) -> ApiVersion | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(api_key)
 
     def find_all(self, api_key: int) -> list[ApiVersion]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(api_key)
 
 
@@ -130,11 +129,11 @@ class SupportedFeatureKeyCollection(KeyedCollection[SupportedFeatureKey]):
         return element.name
 
     def find(self, name: str) -> SupportedFeatureKey | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[SupportedFeatureKey]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 
@@ -174,11 +173,11 @@ class FinalizedFeatureKeyCollection(KeyedCollection[FinalizedFeatureKey]):
         return element.name
 
     def find(self, name: str) -> FinalizedFeatureKey | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[FinalizedFeatureKey]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, uuid_array, uuid_elements
+from .._core.arrays import NO_LISTS, long_count, long_nullable_count, uuid_array, uuid_elements
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     TRUTH,
@@ -18,8 +18,6 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     in_order,
-    long_count,
-    long_nullable_count,
     long_uvarint,
     new,
     tag_header,

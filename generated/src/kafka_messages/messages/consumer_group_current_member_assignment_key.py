@@ -35,7 +35,7 @@ class ConsumerGroupCurrentMemberAssignmentKey(_ConsumerGroupCurrentMemberAssignm
     member_id: str = ""
     """Id of the member within its group. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, group_id: str = "", member_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group_id = group_id

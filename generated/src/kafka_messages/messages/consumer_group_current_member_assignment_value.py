@@ -14,6 +14,7 @@ from .._core.arrays import (
     UNPACK_I,
     elements_of,
     fixed_elements,
+    long_count,
     long_fixed_array,
     long_nullable_fixed_array,
 )
@@ -27,7 +28,6 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     in_order,
-    long_count,
     long_uvarint,
     new,
     tag_header,

@@ -17,6 +17,7 @@ from .._core.arrays import (
     elements_of,
     fixed_elements,
     long_fixed_array,
+    long_nullable_count,
 )
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -26,7 +27,6 @@ from .._core.wire import (
     ZERO_UUID,
     RawTaggedFields,
     Refused,
-    long_nullable_count,
     long_nullable_string,
     long_string,
     new,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of, long_count
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -20,7 +20,6 @@ from .._core.wire import (
     Refused,
     in_order,
     long_bytes,
-    long_count,
     long_nullable_string,
     long_string,
     long_uvarint,

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of, long_count
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -17,7 +17,6 @@ from .._core.wire import (
     ZERO_UUID,
     RawTaggedFields,
     Refused,
-    long_count,
     long_string,
     new,
     tags,

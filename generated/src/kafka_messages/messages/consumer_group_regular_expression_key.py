@@ -35,7 +35,7 @@ class ConsumerGroupRegularExpressionKey(_ConsumerGroupRegularExpressionKeyConsta
     regular_expression: str = ""
     """The pattern as the members wrote it. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self, *, group_id: str = "", regular_expression: str = "", unknown_tagged_fields: RawTaggedFields = ()

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of, long_count
 from .._core.dataclass import dataclass, field
-from .._core.wire import VARINTS, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
+from .._core.wire import VARINTS, RawTaggedFields, Refused, new, tags, unknown_tags
 
 _pack_qq = Struct(">qq").pack
 _pack_qqB = Struct(">qqB").pack

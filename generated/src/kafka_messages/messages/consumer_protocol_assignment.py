@@ -32,7 +32,7 @@ class TopicPartition(StructBase):
     partitions: list[int] = field(default_factory=list)
     """Numbers of the assigned partitions. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self, *, topic: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
@@ -51,11 +51,11 @@ class TopicPartitionCollection(KeyedCollection[TopicPartition]):
         return element.topic
 
     def find(self, topic: str) -> TopicPartition | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic)
 
     def find_all(self, topic: str) -> list[TopicPartition]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic)
 
 
@@ -82,7 +82,7 @@ class ConsumerProtocolAssignment(_ConsumerProtocolAssignmentConstants):
     user_data: bytes | None = None
     """Extra bytes of the assignor, meaningful to it alone; null when there are none. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,

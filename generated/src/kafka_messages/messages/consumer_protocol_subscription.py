@@ -43,7 +43,7 @@ class TopicPartition(StructBase):
     partitions: list[int] = field(default_factory=list)
     """Numbers of the held partitions. (versions 1+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self, *, topic: str = "", partitions: Iterable[int] = (), unknown_tagged_fields: RawTaggedFields = ()
@@ -62,11 +62,11 @@ class TopicPartitionCollection(KeyedCollection[TopicPartition]):
         return element.topic
 
     def find(self, topic: str) -> TopicPartition | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic)
 
     def find_all(self, topic: str) -> list[TopicPartition]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic)
 
 
@@ -99,7 +99,7 @@ class ConsumerProtocolSubscription(_ConsumerProtocolSubscriptionConstants):
     rack_id: str | None = None
     """Rack of the consumer; null when none is configured. (versions 3+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ class ControlRecordTypeSchema(_ControlRecordTypeSchemaConstants):
     version, 6 KRaft voters. (versions 0+)
     """
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, type: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.type = type

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -18,7 +18,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_string,
     new,
     tags,
@@ -69,11 +68,11 @@ class RemainingPartitionCollection(KeyedCollection[RemainingPartition]):
         return (element.topic_name, element.partition_index)
 
     def find(self, topic_name: str = UNSET, partition_index: int = UNSET) -> RemainingPartition | None:
-        """The first element with this key, or with these parts of it, or None."""
+        """Return the first element with this key, or with these parts of it, or None."""
         return self._find_by_parts((topic_name, partition_index))
 
     def find_all(self, topic_name: str = UNSET, partition_index: int = UNSET) -> list[RemainingPartition]:
-        """Every element with this key, or with these parts of it, in order."""
+        """Return every element with this key, or with these parts of it, in order."""
         return self._find_all_by_parts((topic_name, partition_index))
 
 

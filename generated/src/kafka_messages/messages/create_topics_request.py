@@ -7,7 +7,16 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    elements_of,
+    fixed_array,
+    fixed_elements,
+    long_count,
+    long_fixed_array,
+)
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -18,7 +27,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -78,11 +86,11 @@ class CreatableReplicaAssignmentCollection(KeyedCollection[CreatableReplicaAssig
         return element.partition_index
 
     def find(self, partition_index: int) -> CreatableReplicaAssignment | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(partition_index)
 
     def find_all(self, partition_index: int) -> list[CreatableReplicaAssignment]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(partition_index)
 
 
@@ -112,11 +120,11 @@ class CreatableTopicConfigCollection(KeyedCollection[CreatableTopicConfig]):
         return element.name
 
     def find(self, name: str) -> CreatableTopicConfig | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[CreatableTopicConfig]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 
@@ -178,11 +186,11 @@ class CreatableTopicCollection(KeyedCollection[CreatableTopic]):
         return element.name
 
     def find(self, name: str) -> CreatableTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[CreatableTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 

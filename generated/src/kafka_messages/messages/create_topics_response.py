@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count, long_nullable_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -22,8 +22,6 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     in_order,
-    long_count,
-    long_nullable_count,
     long_nullable_string,
     long_string,
     long_uvarint,
@@ -162,11 +160,11 @@ class CreatableTopicResultCollection(KeyedCollection[CreatableTopicResult]):
         return element.name
 
     def find(self, name: str) -> CreatableTopicResult | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[CreatableTopicResult]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 

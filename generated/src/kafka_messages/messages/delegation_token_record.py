@@ -7,19 +7,9 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Message
-from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of, long_count
 from .._core.dataclass import dataclass, field
-from .._core.wire import (
-    TEXT_LENGTHS,
-    VARINTS,
-    RawTaggedFields,
-    Refused,
-    long_count,
-    long_string,
-    new,
-    tags,
-    unknown_tags,
-)
+from .._core.wire import TEXT_LENGTHS, VARINTS, RawTaggedFields, Refused, long_string, new, tags, unknown_tags
 
 _pack_qqq = Struct(">qqq").pack
 _pack_qqqB = Struct(">qqqB").pack

@@ -12,11 +12,12 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_elements,
     elements_of,
+    long_count,
     string_array,
     string_elements,
 )
 from .._core.dataclass import dataclass, field
-from .._core.wire import VARINTS, Malformed, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
+from .._core.wire import VARINTS, Malformed, RawTaggedFields, Refused, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

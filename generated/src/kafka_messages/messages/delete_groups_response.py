@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -17,7 +17,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -76,11 +75,11 @@ class DeletableGroupResultCollection(KeyedCollection[DeletableGroupResult]):
         return element.group_id
 
     def find(self, group_id: str) -> DeletableGroupResult | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(group_id)
 
     def find_all(self, group_id: str) -> list[DeletableGroupResult]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(group_id)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -17,7 +17,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_string,
     new,
     tags,
@@ -78,11 +77,11 @@ class DeleteRecordsPartitionResultCollection(KeyedCollection[DeleteRecordsPartit
         return element.partition_index
 
     def find(self, partition_index: int) -> DeleteRecordsPartitionResult | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(partition_index)
 
     def find_all(self, partition_index: int) -> list[DeleteRecordsPartitionResult]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(partition_index)
 
 
@@ -124,11 +123,11 @@ class DeleteRecordsTopicResultCollection(KeyedCollection[DeleteRecordsTopicResul
         return element.name
 
     def find(self, name: str) -> DeleteRecordsTopicResult | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[DeleteRecordsTopicResult]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 

@@ -13,6 +13,7 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_elements,
     elements_of,
+    long_count,
     string_array,
     string_elements,
 )
@@ -25,7 +26,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     new,
     tags,

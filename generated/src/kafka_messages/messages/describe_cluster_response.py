@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -17,7 +17,6 @@ from .._core.wire import (
     VARINTS,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -87,11 +86,11 @@ class DescribeClusterBrokerCollection(KeyedCollection[DescribeClusterBroker]):
         return element.broker_id
 
     def find(self, broker_id: int) -> DescribeClusterBroker | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(broker_id)
 
     def find_all(self, broker_id: int) -> list[DescribeClusterBroker]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(broker_id)
 
 

@@ -12,6 +12,8 @@ from .._core.arrays import (
     compact_string_array,
     compact_string_elements,
     elements_of,
+    long_count,
+    long_nullable_count,
     string_array,
     string_elements,
 )
@@ -24,8 +26,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
-    long_nullable_count,
     long_string,
     new,
     tags,

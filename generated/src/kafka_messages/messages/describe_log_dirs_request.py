@@ -7,7 +7,16 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    elements_of,
+    fixed_array,
+    fixed_elements,
+    long_fixed_array,
+    long_nullable_count,
+)
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -17,7 +26,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_nullable_count,
     long_string,
     new,
     tags,
@@ -64,11 +72,11 @@ class DescribableLogDirTopicCollection(KeyedCollection[DescribableLogDirTopic]):
         return element.topic
 
     def find(self, topic: str) -> DescribableLogDirTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic)
 
     def find_all(self, topic: str) -> list[DescribableLogDirTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic)
 
 

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -18,7 +18,6 @@ from .._core.wire import (
     ZERO_UUID,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -208,11 +207,11 @@ class ListenerCollection(KeyedCollection[Listener]):
         return element.name
 
     def find(self, name: str) -> Listener | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[Listener]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 
@@ -248,11 +247,11 @@ class NodeCollection(KeyedCollection[Node]):
         return element.node_id
 
     def find(self, node_id: int) -> Node | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(node_id)
 
     def find_all(self, node_id: int) -> list[Node]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(node_id)
 
 

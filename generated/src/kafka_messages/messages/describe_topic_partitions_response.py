@@ -14,6 +14,7 @@ from .._core.arrays import (
     UNPACK_I,
     elements_of,
     fixed_elements,
+    long_count,
     long_fixed_array,
     long_nullable_fixed_array,
 )
@@ -27,7 +28,6 @@ from .._core.wire import (
     ZERO_UUID,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -175,11 +175,11 @@ class DescribeTopicPartitionsResponseTopicCollection(KeyedCollection[DescribeTop
         return element.name
 
     def find(self, name: str | None) -> DescribeTopicPartitionsResponseTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str | None) -> list[DescribeTopicPartitionsResponseTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of, long_count
 from .._core.dataclass import dataclass, field
-from .._core.wire import VARINTS, RawTaggedFields, Refused, long_count, new, tags, unknown_tags
+from .._core.wire import VARINTS, RawTaggedFields, Refused, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

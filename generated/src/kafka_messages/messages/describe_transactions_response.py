@@ -7,21 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_count, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    TEXT_LENGTHS,
-    VARINTS,
-    RawTaggedFields,
-    Refused,
-    long_count,
-    long_string,
-    new,
-    tags,
-    unknown_tags,
-)
+from .._core.wire import TEXT_LENGTHS, VARINTS, RawTaggedFields, Refused, long_string, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,11 +56,11 @@ class TopicDataCollection(KeyedCollection[TopicData]):
         return element.topic
 
     def find(self, topic: str) -> TopicData | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic)
 
     def find_all(self, topic: str) -> list[TopicData]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic)
 
 

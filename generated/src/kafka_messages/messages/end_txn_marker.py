@@ -33,7 +33,7 @@ class EndTxnMarker(_EndTxnMarkerConstants):
     refused. (versions 0+)
     """
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, coordinator_epoch: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.coordinator_epoch = coordinator_epoch

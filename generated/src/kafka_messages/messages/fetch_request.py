@@ -8,7 +8,16 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    elements_of,
+    fixed_array,
+    fixed_elements,
+    long_count,
+    long_fixed_array,
+)
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
 from .._core.wire import (
@@ -20,7 +29,6 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     in_order,
-    long_count,
     long_nullable_string,
     long_string,
     long_uvarint,

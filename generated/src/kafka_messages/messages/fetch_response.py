@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count, long_nullable_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import LazyDefaults, StructBase
@@ -21,9 +21,7 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     in_order,
-    long_count,
     long_nullable_bytes,
-    long_nullable_count,
     long_nullable_string,
     long_string,
     long_uvarint,
@@ -307,11 +305,11 @@ class NodeEndpointCollection(KeyedCollection[NodeEndpoint]):
         return element.node_id
 
     def find(self, node_id: int) -> NodeEndpoint | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(node_id)
 
     def find_all(self, node_id: int) -> list[NodeEndpoint]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(node_id)
 
 

@@ -16,21 +16,11 @@ from .._core.arrays import (
     compact_string_elements,
     elements_of,
     fixed_elements,
+    long_count,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
-from .._core.wire import (
-    TRUTH,
-    VARINTS,
-    ZERO_UUID,
-    RawTaggedFields,
-    Refused,
-    long_count,
-    new,
-    tags,
-    unknown_tags,
-    uuid_from,
-)
+from .._core.wire import TRUTH, VARINTS, ZERO_UUID, RawTaggedFields, Refused, new, tags, unknown_tags, uuid_from
 
 _pack_ihui = Struct(">ih16si").pack
 _pack_ihuiB = Struct(">ih16siB").pack

@@ -34,7 +34,7 @@ class GroupMetadataKey(_GroupMetadataKeyConstants):
     group: str = ""
     """Id of the group. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, group: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group = group

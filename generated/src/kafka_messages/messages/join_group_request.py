@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -18,7 +18,6 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     long_bytes,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -71,11 +70,11 @@ class JoinGroupRequestProtocolCollection(KeyedCollection[JoinGroupRequestProtoco
         return element.name
 
     def find(self, name: str) -> JoinGroupRequestProtocol | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[JoinGroupRequestProtocol]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 

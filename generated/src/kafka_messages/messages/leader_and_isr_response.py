@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -19,7 +19,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_string,
     new,
     tags,
@@ -109,11 +108,11 @@ class LeaderAndIsrTopicErrorCollection(KeyedCollection[LeaderAndIsrTopicError]):
         return element.topic_id
 
     def find(self, topic_id: UUID) -> LeaderAndIsrTopicError | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic_id)
 
     def find_all(self, topic_id: UUID) -> list[LeaderAndIsrTopicError]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic_id)
 
 

@@ -40,7 +40,7 @@ class LegacyOffsetCommitKey(_LegacyOffsetCommitKeyConstants):
     partition: int = 0
     """Partition index the offset is for. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self, *, group: str = "", topic: str = "", partition: int = 0, unknown_tagged_fields: RawTaggedFields = ()

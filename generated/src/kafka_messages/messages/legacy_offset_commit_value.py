@@ -39,7 +39,7 @@ class LegacyOffsetCommitValue(_LegacyOffsetCommitValueConstants):
     commit_timestamp: int = 0
     """Time of the commit, in milliseconds since 1970. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,

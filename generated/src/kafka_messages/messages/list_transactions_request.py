@@ -15,20 +15,11 @@ from .._core.arrays import (
     compact_string_elements,
     elements_of,
     fixed_elements,
+    long_count,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
-from .._core.wire import (
-    TEXT_LENGTHS,
-    VARINTS,
-    RawTaggedFields,
-    Refused,
-    long_count,
-    long_nullable_string,
-    new,
-    tags,
-    unknown_tags,
-)
+from .._core.wire import TEXT_LENGTHS, VARINTS, RawTaggedFields, Refused, long_nullable_string, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_nullable_count
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -19,7 +19,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_nullable_count,
     long_nullable_string,
     long_string,
     new,

@@ -8,7 +8,16 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_array, fixed_elements, long_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    elements_of,
+    fixed_array,
+    fixed_elements,
+    long_count,
+    long_fixed_array,
+)
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -20,7 +29,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -103,11 +111,11 @@ class MetadataResponseBrokerCollection(KeyedCollection[MetadataResponseBroker]):
         return element.node_id
 
     def find(self, node_id: int) -> MetadataResponseBroker | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(node_id)
 
     def find_all(self, node_id: int) -> list[MetadataResponseBroker]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(node_id)
 
 
@@ -208,11 +216,11 @@ class MetadataResponseTopicCollection(KeyedCollection[MetadataResponseTopic]):
         return element.name
 
     def find(self, name: str | None) -> MetadataResponseTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str | None) -> list[MetadataResponseTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 

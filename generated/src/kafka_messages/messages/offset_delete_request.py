@@ -32,7 +32,7 @@ class OffsetDeleteRequestPartition(StructBase):
     partition_index: int = 0
     """Number of the partition within its topic, from 0. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, partition_index: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.partition_index = partition_index
@@ -48,7 +48,7 @@ class OffsetDeleteRequestTopic(StructBase):
     partitions: list[OffsetDeleteRequestPartition] = field(default_factory=list)
     """One partition whose committed offset is to be deleted. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,
@@ -75,11 +75,11 @@ class OffsetDeleteRequestTopicCollection(KeyedCollection[OffsetDeleteRequestTopi
         return element.name
 
     def find(self, name: str) -> OffsetDeleteRequestTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[OffsetDeleteRequestTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 
@@ -108,7 +108,7 @@ class OffsetDeleteRequest(_OffsetDeleteRequestConstants):
     topics: OffsetDeleteRequestTopicCollection = field(default_factory=OffsetDeleteRequestTopicCollection)
     """One topic with partitions to forget. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,

@@ -36,7 +36,7 @@ class OffsetDeleteResponsePartition(StructBase):
     error_code: int = 0
     """Error code of this partition, 0 for none. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self, *, partition_index: int = 0, error_code: int = 0, unknown_tagged_fields: RawTaggedFields = ()
@@ -55,11 +55,11 @@ class OffsetDeleteResponsePartitionCollection(KeyedCollection[OffsetDeleteRespon
         return element.partition_index
 
     def find(self, partition_index: int) -> OffsetDeleteResponsePartition | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(partition_index)
 
     def find_all(self, partition_index: int) -> list[OffsetDeleteResponsePartition]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(partition_index)
 
 
@@ -72,7 +72,7 @@ class OffsetDeleteResponseTopic(StructBase):
     partitions: OffsetDeleteResponsePartitionCollection = field(default_factory=OffsetDeleteResponsePartitionCollection)
     """The outcome for one partition. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,
@@ -101,11 +101,11 @@ class OffsetDeleteResponseTopicCollection(KeyedCollection[OffsetDeleteResponseTo
         return element.name
 
     def find(self, name: str) -> OffsetDeleteResponseTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[OffsetDeleteResponseTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 
@@ -136,7 +136,7 @@ class OffsetDeleteResponse(_OffsetDeleteResponseConstants):
     topics: OffsetDeleteResponseTopicCollection = field(default_factory=OffsetDeleteResponseTopicCollection)
     """The outcomes for one topic. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,

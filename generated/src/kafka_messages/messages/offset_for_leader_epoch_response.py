@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -17,7 +17,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_string,
     new,
     tags,
@@ -107,11 +106,11 @@ class OffsetForLeaderTopicResultCollection(KeyedCollection[OffsetForLeaderTopicR
         return element.topic
 
     def find(self, topic: str) -> OffsetForLeaderTopicResult | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic)
 
     def find_all(self, topic: str) -> list[OffsetForLeaderTopicResult]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic)
 
 

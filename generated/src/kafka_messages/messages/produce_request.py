@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -20,7 +20,6 @@ from .._core.wire import (
     Malformed,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_bytes,
     long_nullable_string,
     long_string,
@@ -113,11 +112,11 @@ class TopicProduceDataCollection(KeyedCollection[TopicProduceData]):
         return (element.name, element.topic_id)
 
     def find(self, name: str = UNSET, topic_id: UUID = UNSET) -> TopicProduceData | None:
-        """The first element with this key, or with these parts of it, or None."""
+        """Return the first element with this key, or with these parts of it, or None."""
         return self._find_by_parts((name, topic_id))
 
     def find_all(self, name: str = UNSET, topic_id: UUID = UNSET) -> list[TopicProduceData]:
-        """Every element with this key, or with these parts of it, in order."""
+        """Return every element with this key, or with these parts of it, in order."""
         return self._find_all_by_parts((name, topic_id))
 
 

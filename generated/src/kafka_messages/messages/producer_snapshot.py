@@ -43,7 +43,7 @@ class ProducerEntry(StructBase):
     current_txn_first_offset: int = 0
     """First offset of the open transaction, -1 when none is open. (version 1)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class ProducerSnapshot(_ProducerSnapshotConstants):
     producer_entries: list[ProducerEntry] = field(default_factory=list)
     """One entry per known producer id. (version 1)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import NO_LISTS, elements_of, uuid_array, uuid_elements
+from .._core.arrays import NO_LISTS, elements_of, long_count, long_nullable_count, uuid_array, uuid_elements
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -22,8 +22,6 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     in_order,
-    long_count,
-    long_nullable_count,
     long_nullable_string,
     long_string,
     long_uvarint,
@@ -97,11 +95,11 @@ class BrokerEndpointCollection(KeyedCollection[BrokerEndpoint]):
         return element.name
 
     def find(self, name: str) -> BrokerEndpoint | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[BrokerEndpoint]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 
@@ -141,11 +139,11 @@ class BrokerFeatureCollection(KeyedCollection[BrokerFeature]):
         return element.name
 
     def find(self, name: str) -> BrokerFeature | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[BrokerFeature]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -21,7 +21,6 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     in_order,
-    long_count,
     long_nullable_bytes,
     long_string,
     long_uvarint,

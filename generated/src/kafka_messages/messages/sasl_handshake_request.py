@@ -37,7 +37,7 @@ class SaslHandshakeRequest(_SaslHandshakeRequestConstants):
     mechanism: str = ""
     """Name of the proposed SASL mechanism, such as PLAIN or SCRAM-SHA-256. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, mechanism: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.mechanism = mechanism

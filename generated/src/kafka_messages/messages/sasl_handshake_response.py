@@ -36,7 +36,7 @@ class SaslHandshakeResponse(_SaslHandshakeResponseConstants):
     mechanisms: list[str] = field(default_factory=list)
     """Names of the SASL mechanisms enabled on the server. (versions 0+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self, *, error_code: int = 0, mechanisms: Iterable[str] = (), unknown_tagged_fields: RawTaggedFields = ()

@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, PACK_B, UNPACK_B, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_B, UNPACK_B, elements_of, fixed_elements, long_count, long_fixed_array
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -19,7 +19,6 @@ from .._core.wire import (
     ZERO_UUID,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     new,
     tags,
@@ -111,11 +110,11 @@ class AcknowledgePartitionCollection(KeyedCollection[AcknowledgePartition]):
         return element.partition_index
 
     def find(self, partition_index: int) -> AcknowledgePartition | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(partition_index)
 
     def find_all(self, partition_index: int) -> list[AcknowledgePartition]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(partition_index)
 
 
@@ -155,11 +154,11 @@ class AcknowledgeTopicCollection(KeyedCollection[AcknowledgeTopic]):
         return element.topic_id
 
     def find(self, topic_id: UUID) -> AcknowledgeTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic_id)
 
     def find_all(self, topic_id: UUID) -> list[AcknowledgeTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic_id)
 
 

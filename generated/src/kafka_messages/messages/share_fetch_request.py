@@ -8,7 +8,17 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, PACK_B, PACK_I, UNPACK_B, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_B,
+    PACK_I,
+    UNPACK_B,
+    UNPACK_I,
+    elements_of,
+    fixed_elements,
+    long_count,
+    long_fixed_array,
+)
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -19,7 +29,6 @@ from .._core.wire import (
     ZERO_UUID,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     new,
     tags,
@@ -121,11 +130,11 @@ class FetchPartitionCollection(KeyedCollection[FetchPartition]):
         return element.partition_index
 
     def find(self, partition_index: int) -> FetchPartition | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(partition_index)
 
     def find_all(self, partition_index: int) -> list[FetchPartition]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(partition_index)
 
 
@@ -165,11 +174,11 @@ class FetchTopicCollection(KeyedCollection[FetchTopic]):
         return element.topic_id
 
     def find(self, topic_id: UUID) -> FetchTopic | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(topic_id)
 
     def find_all(self, topic_id: UUID) -> list[FetchTopic]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(topic_id)
 
 

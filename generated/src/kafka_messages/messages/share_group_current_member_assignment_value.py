@@ -8,10 +8,10 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_count, long_fixed_array
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import VARINTS, ZERO_UUID, RawTaggedFields, Refused, long_count, new, tags, unknown_tags, uuid_from
+from .._core.wire import VARINTS, ZERO_UUID, RawTaggedFields, Refused, new, tags, unknown_tags, uuid_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from .._core.arrays import (
     compact_string_elements,
     elements_of,
     fixed_elements,
+    long_count,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
@@ -26,7 +27,6 @@ from .._core.wire import (
     ZERO_UUID,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,

@@ -7,14 +7,13 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of, long_nullable_count
 from .._core.dataclass import dataclass
 from .._core.wire import (
     TEXT_LENGTHS,
     VARINTS,
     RawTaggedFields,
     Refused,
-    long_nullable_count,
     long_nullable_string,
     long_string,
     new,

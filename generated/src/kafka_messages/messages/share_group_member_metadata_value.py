@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._base.message import Message
-from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of
+from .._core.arrays import NO_LISTS, compact_string_array, compact_string_elements, elements_of, long_count
 from .._core.dataclass import dataclass, field
 from .._core.wire import (
     TEXT_LENGTHS,
     VARINTS,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,

@@ -32,7 +32,7 @@ class ShareGroupPartitionMetadataKey(_ShareGroupPartitionMetadataKeyConstants):
     group_id: str = ""
     """Id of the group. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, group_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group_id = group_id

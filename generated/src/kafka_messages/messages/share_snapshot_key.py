@@ -39,7 +39,7 @@ class ShareSnapshotKey(_ShareSnapshotKeyConstants):
     partition: int = 0
     """Partition index of the share partition. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from .._core.arrays import (
     UNPACK_I,
     elements_of,
     fixed_elements,
+    long_count,
     long_fixed_array,
     long_nullable_fixed_array,
 )
@@ -26,7 +27,6 @@ from .._core.wire import (
     RawTaggedFields,
     Refused,
     in_order,
-    long_count,
     long_string,
     long_uvarint,
     new,

@@ -15,7 +15,9 @@ from .._core.arrays import (
     compact_string_elements,
     elements_of,
     fixed_elements,
+    long_count,
     long_fixed_array,
+    long_nullable_count,
 )
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -25,8 +27,6 @@ from .._core.wire import (
     VARINTS,
     RawTaggedFields,
     Refused,
-    long_count,
-    long_nullable_count,
     long_nullable_string,
     long_string,
     new,

@@ -7,7 +7,16 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, PACK_I, UNPACK_I, elements_of, fixed_elements, long_fixed_array
+from .._core.arrays import (
+    NO_LISTS,
+    PACK_I,
+    UNPACK_I,
+    elements_of,
+    fixed_elements,
+    long_count,
+    long_fixed_array,
+    long_nullable_count,
+)
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
 from .._core.wire import (
@@ -16,8 +25,6 @@ from .._core.wire import (
     VARINTS,
     RawTaggedFields,
     Refused,
-    long_count,
-    long_nullable_count,
     long_nullable_string,
     long_string,
     new,

@@ -34,7 +34,7 @@ class StreamsGroupMemberMetadataKey(_StreamsGroupMemberMetadataKeyConstants):
     member_id: str = ""
     """Member of the group this record is about. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, group_id: str = "", member_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.group_id = group_id

@@ -15,21 +15,12 @@ from .._core.arrays import (
     compact_string_elements,
     elements_of,
     fixed_elements,
+    long_count,
     long_fixed_array,
 )
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    TEXT_LENGTHS,
-    VARINTS,
-    RawTaggedFields,
-    Refused,
-    long_count,
-    long_string,
-    new,
-    tags,
-    unknown_tags,
-)
+from .._core.wire import TEXT_LENGTHS, VARINTS, RawTaggedFields, Refused, long_string, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ class TaskId(StructBase):
     partition: int = 0
     """Number of the partition within its topic, from 0. (versions 1-6)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self, *, topic_group_id: int = 0, partition: int = 0, unknown_tagged_fields: RawTaggedFields = ()
@@ -67,7 +67,7 @@ class PartitionToOffsetSum(StructBase):
     (versions 7-9)
     """
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, partition: int = 0, offset_sum: int = 0, unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.partition = partition
@@ -92,7 +92,7 @@ class TaskOffsetSum(StructBase):
     partition_to_offset_sum: list[PartitionToOffsetSum] = field(default_factory=list)
     """One entry per task of the subtopology. (versions 7-9)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class ClientTag(StructBase):
     value: bytes = b""
     """Tag value as UTF-8 bytes. (versions 11+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, key: bytes = b"", value: bytes = b"", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.key = key
@@ -174,7 +174,7 @@ class SubscriptionInfoData(_SubscriptionInfoDataConstants):
     client_tags: list[ClientTag] = field(default_factory=list)
     """Tags for rack-aware placement of standby tasks. (versions 11+)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(
         self,

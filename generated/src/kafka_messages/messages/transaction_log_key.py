@@ -33,7 +33,7 @@ class TransactionLogKey(_TransactionLogKeyConstants):
     transactional_id: str = ""
     """Id the producer is configured with. (version 0)"""
     unknown_tagged_fields: RawTaggedFields = ()
-    """Empty, as no version has tagged fields: others are refused when writing."""
+    """Empty: no version has tagged fields, and ``write`` rejects any."""
 
     def __init__(self, *, transactional_id: str = "", unknown_tagged_fields: RawTaggedFields = ()) -> None:
         self.transactional_id = transactional_id

@@ -7,22 +7,11 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Request
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
-from .._core.wire import (
-    TEXT_LENGTHS,
-    TRUTH,
-    VARINTS,
-    RawTaggedFields,
-    Refused,
-    long_count,
-    long_string,
-    new,
-    tags,
-    unknown_tags,
-)
+from .._core.wire import TEXT_LENGTHS, TRUTH, VARINTS, RawTaggedFields, Refused, long_string, new, tags, unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,11 +75,11 @@ class FeatureUpdateKeyCollection(KeyedCollection[FeatureUpdateKey]):
         return element.feature
 
     def find(self, feature: str) -> FeatureUpdateKey | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(feature)
 
     def find_all(self, feature: str) -> list[FeatureUpdateKey]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(feature)
 
 

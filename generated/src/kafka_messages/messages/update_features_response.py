@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from struct import Struct
 
 from .._base.message import Response
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -16,7 +16,6 @@ from .._core.wire import (
     VARINTS,
     RawTaggedFields,
     Refused,
-    long_count,
     long_nullable_string,
     long_string,
     new,
@@ -76,11 +75,11 @@ class UpdatableFeatureResultCollection(KeyedCollection[UpdatableFeatureResult]):
         return element.feature
 
     def find(self, feature: str) -> UpdatableFeatureResult | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(feature)
 
     def find_all(self, feature: str) -> list[UpdatableFeatureResult]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(feature)
 
 

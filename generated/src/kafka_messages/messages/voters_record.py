@@ -8,7 +8,7 @@ from struct import Struct
 from uuid import UUID
 
 from .._base.message import Message
-from .._core.arrays import NO_LISTS, elements_of
+from .._core.arrays import NO_LISTS, elements_of, long_count
 from .._core.collection import KeyedCollection
 from .._core.dataclass import dataclass, field
 from .._core.structs import StructBase
@@ -18,7 +18,6 @@ from .._core.wire import (
     ZERO_UUID,
     RawTaggedFields,
     Refused,
-    long_count,
     long_string,
     new,
     tags,
@@ -75,11 +74,11 @@ class EndpointCollection(KeyedCollection[Endpoint]):
         return element.name
 
     def find(self, name: str) -> Endpoint | None:
-        """The first element with this key, or None."""
+        """Return the first element with this key, or None."""
         return self._find(name)
 
     def find_all(self, name: str) -> list[Endpoint]:
-        """Every element with this key, in order."""
+        """Return every element with this key, in order."""
         return self._find_all(name)
 
 

@@ -32,11 +32,11 @@ class Restriction:
 
     versions: Versions
     feature: str | None
-    """Feature to be finalized, such as ``transaction.version``; None for versions for brokers only."""
+    """Feature that must be finalized, such as ``transaction.version``; None if the versions are for brokers only."""
     level: int
-    """Lowest level of the feature; 0 without a feature."""
+    """Minimum finalized level of the feature; 0 if there is no feature."""
     field: str | None
-    """Name of the field that is not null in restricted requests; None if all requests are restricted."""
+    """If not None, the restriction applies only to requests in which this field is not null."""
 
     def __str__(self) -> str:
         is_one = self.versions.lowest == self.versions.highest
@@ -48,18 +48,18 @@ class Restriction:
 
 @dataclass(frozen=True, slots=True)
 class Api(Generic[R_co]):
-    """Request, response and versions of an API. ``Api[MetadataResponse]`` has that response type."""
+    """Request, response and versions of an API. ``Api[MetadataResponse]`` is the type of an API with this response."""
 
     key: ApiKey
     name: str
     """Kafka's name, such as ``Metadata``."""
     request_name: str
     response_name: str
-    """Empty for requests without response."""
+    """Empty if the request has no response."""
     valid_versions: Versions
-    """Versions with message classes; may be empty."""
+    """Versions that the message classes read and write; empty if there are no classes."""
     supported_versions: Versions
-    """Versions in this package's Kafka release, the only ones negotiated by default; empty for a removed API."""
+    """Valid versions that the package's Kafka release supports; only these are negotiated. Empty for a removed API."""
     deprecated_versions: Versions
     """Supported versions that a later release removes."""
     latest_version_unstable: bool
@@ -78,13 +78,13 @@ class Api(Generic[R_co]):
 
     @property
     def stable_versions(self) -> Versions:
-        """Supported versions without an unstable latest one."""
+        """Supported versions except an unstable latest version."""
         supported = self.supported_versions
         return Versions(supported.lowest, supported.highest - 1) if self.latest_version_unstable else supported
 
     @property
     def restrictions(self) -> tuple[Restriction, ...]:
-        """Request versions for brokers only, or that need a finalized feature."""
+        """Versions that are negotiated only under a condition: for brokers only, or with a finalized feature."""
         return tuple(
             Restriction(Versions(lowest, highest), feature or None, level, field or None)
             for request, lowest, highest, feature, level, field in RESTRICTIONS
@@ -113,12 +113,12 @@ class Api(Generic[R_co]):
     def request_header_version(self, version: int) -> int:
         """Return the RequestHeader version for a request of ``version``.
 
-        For an invalid version this is the header of the nearest valid version (KIP-482, KIP-511).
+        An invalid version has the header of the nearest valid version (KIP-482, KIP-511).
         """
         return _header_version(self.request_headers, version)
 
     def response_header_version(self, version: int) -> int:
-        """Return the ResponseHeader version for a response of ``version``; 0 for ApiVersionsResponse (KIP-511).
+        """Return the ResponseHeader version for a response of ``version``; always 0 for ApiVersionsResponse (KIP-511).
 
         Raises UnknownApiError if there is no response.
         """
@@ -221,5 +221,5 @@ def _build(key: int) -> Api[Any]:
 
 
 def is_retriable(code: int) -> bool:
-    """Return whether a retry may succeed after an error; False for unknown codes."""
+    """Return whether a request may succeed when repeated after this error; False for unknown codes."""
     return ErrorCode(code).is_retriable

@@ -62,7 +62,7 @@ _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
 class UnsupportedRequestError(UnsupportedVersionError):
-    """Request at an invalid version, with ``api`` and ``header``; the body was not read."""
+    """Request at an invalid or unannounced version; has ``api`` and ``header``. The body was not decoded."""
 
     def __init__(self, reason: str, api: Api, header: RequestHeader) -> None:
         super().__init__(reason, api, header)
@@ -148,7 +148,7 @@ def encode_request(
     framed: bool = True,
     text: Text = "strict",
 ) -> bytes:
-    """Return the bytes of a request: header and message at ``version``.
+    """Encode a request: header, and message at ``version``.
 
     ``correlation_id`` is an int32; ``framed`` adds the length (int32) in front. ``text`` is as for ``Message.read``.
     Raises EncodeError and UnsupportedVersionError.
@@ -177,7 +177,7 @@ def encode_request_chunks(
 def encode_response(
     message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
 ) -> bytes:
-    """Return the bytes of a response: header and message at the request's ``version``, as ``encode_request`` does.
+    """Encode a response: header, and message at the ``version`` of the request. Options are as for ``encode_request``.
 
     Respond to an unsupported version of ApiVersions at version 0 (KIP-511).
     """
@@ -206,10 +206,10 @@ def _route_of(message: Message, version: int, side: str) -> Route:
 
 
 def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[RequestHeader, int]:
-    """Return the header of a request (without its length) and the offset of the body.
+    """Decode the header of a request without frame length. Return the header and the offset of the body.
 
-    Accepts invalid versions; ``text`` is as for ``Message.read``. Raises DecodeError, and UnknownApiError with the
-    common header fields.
+    Accepts invalid versions; ``text`` is as for ``Message.read``. Raises DecodeError, and UnknownApiError with a header
+    of API key, version and correlation id.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
@@ -323,8 +323,9 @@ if TYPE_CHECKING:
 def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> DecodedResponse[Any]:
     """Decode a response: header and body, without the frame length.
 
-    ``api`` and ``version`` are the request's; a message class makes the result typed. An ApiVersionsResponse with
-    UNSUPPORTED_VERSION is read at version 0 (KIP-511). ``text`` is as for ``Message.read``.
+    ``api`` and ``version`` are those of the request. For a typed result, pass the request or response class as ``api``.
+    An ApiVersionsResponse with UNSUPPORTED_VERSION is decoded at version 0 (KIP-511). ``text`` is as for
+    ``Message.read``.
 
     Raises DecodeError with the offset in ``data``, UnsupportedVersionError and UnknownApiError.
     """

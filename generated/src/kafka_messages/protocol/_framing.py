@@ -19,7 +19,7 @@ _size = Struct(">i")
 _size_at = _size.unpack_from
 _LONGEST = 2**31 - 1
 
-# Shorter parts are joined, as each separate object has overhead.
+# Shorter parts are joined, because each separate object has overhead.
 _SMALL = 1024
 
 MAX_FRAME_SIZE = 100 * 1024 * 1024
@@ -71,16 +71,16 @@ class FrameReader:
         self.pending = 0
         """Number of bytes fed but not returned."""
         self._pieces: deque[bytes | bytearray] = deque()  # as fed, small ones joined
-        self._start = 0  # offset in the first piece
-        self._length = b""  # of the next frame, once read
-        self._size = -1  # its value
+        self._start = 0  # offset of the unread bytes in the first piece
+        self._length = b""  # length field of the next frame, once read
+        self._size = -1  # value of this field, or -1
         self.offset = 0
         """Stream offset of the next frame."""
         self._failure: tuple[str, int] | None = None
 
     @property
     def pending_data(self) -> bytes:
-        """Bytes counted by ``pending``."""
+        """Bytes that were fed but not returned."""
         pieces = iter(self._pieces)
         return b"".join((self._length, next(pieces, b"")[self._start :], *pieces))
 
@@ -104,7 +104,7 @@ class FrameReader:
         return self._next(False)
 
     def next_whole_frame(self) -> bytes | None:
-        """Return the next complete frame with its length, or None. Raises FramingError."""
+        """Return the next complete frame including its length field, or None. Raises FramingError."""
         if self._pieces and self._size < 0 and self._failure is None:
             piece, start = self._pieces[0], self._start
             if len(piece) - start >= 4 and type(piece) is bytes:

@@ -33,10 +33,10 @@ class BrokerVersions:
 
     @classmethod
     def from_response(cls, response: ApiVersionsResponse) -> Self:
-        """Return the content of an ApiVersionsResponse.
+        """Return the versions and features in an ApiVersionsResponse.
 
         Ignores the error code: after UNSUPPORTED_VERSION (KIP-511) the versions of ApiVersions are valid. The last of
-        duplicate keys counts, as in Kafka's clients.
+        duplicate keys is used, as in Kafka's clients.
         """
         epoch = response.finalized_features_epoch
         return cls(
@@ -50,18 +50,18 @@ class BrokerVersions:
 
     @classmethod
     def of(cls, versions: Mapping[AnyApi, Versions]) -> Self:
-        """Return a broker without features: ``BrokerVersions.of({ApiKey.METADATA: Versions(0, 5)})``.
+        """Return the versions of a broker without features: ``BrokerVersions.of({ApiKey.METADATA: Versions(0, 5)})``.
 
         Raises UnknownApiError.
         """
         return cls({key_of(each): theirs for each, theirs in versions.items()}, {}, {}, None)
 
     def supports(self, api: AnyApi, version: int) -> bool:
-        """Return whether the broker supports a version of an API, which may be unknown to this package."""
+        """Return whether the broker supports a version of an API; either may be unknown to this package."""
         return version in self.versions.get(key_of(api), NO_VERSIONS)
 
     def highest_common(self, api: AnyApi, *, allow_unstable: bool = False) -> int:
-        """Return the highest version of an API that broker and package support.
+        """Return the highest version of an API that the broker and this package support.
 
         Excludes unmet ``Api.restrictions``, except those that depend on a request field (see
         ``ClientConnection.best_version``), and an unstable latest version unless ``allow_unstable``.
@@ -106,7 +106,7 @@ def _package(api: Api, ours: Versions) -> str:
 
 
 def negotiate(response: ApiVersionsResponse, api: AnyApi, *, allow_unstable: bool = False) -> int:
-    """Return the highest version of an API that the sender of an ApiVersionsResponse and this package support.
+    """Return the highest version of an API that this package and the sender of ``response`` support.
 
     ``BrokerVersions.highest_common`` is faster for several APIs. Raises UnknownApiError, and UnsupportedVersionError
     with both ranges.

@@ -721,4 +721,4 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
         ("WritableTxnMarkerTopicResult", "name", ("topicName",)),
     ),
 }
-"""By message: the struct, or the message itself, its field, and the entity types; several if another field says which."""
+"""By message: struct (or the message itself), field, and entity types. Another field selects one of several types."""

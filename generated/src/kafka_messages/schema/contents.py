@@ -6,7 +6,7 @@ from __future__ import annotations
 from .._core.value import dataclass
 
 _SUBSCRIPTION, _ASSIGNMENT = "ConsumerProtocolSubscription", "ConsumerProtocolAssignment"
-# Messages after an int16 version, by message and field path; in group messages for groups of consumers only.
+# Fields with an int16 version and a message, by message and field path. In groups only with protocol type "consumer".
 VERSIONED = {
     ("JoinGroupRequest", "protocols.metadata"): _SUBSCRIPTION,
     ("JoinGroupResponse", "members.metadata"): _SUBSCRIPTION,
@@ -18,7 +18,7 @@ VERSIONED = {
     ("GroupMetadataValue", "members.assignment"): _ASSIGNMENT,
     ("EnvelopeRequest", "request_principal"): "DefaultPrincipalData",
 }
-# Fields with a whole request, as message and field path.
+# Fields that contain a whole request, as message and field path.
 REQUESTS = {("EnvelopeRequest", "request_data")}
 
 

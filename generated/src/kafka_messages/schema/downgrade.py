@@ -51,7 +51,7 @@ def _nothing(message: object) -> tuple[UnsupportedField, ...]:
 def _check(struct: object, kind: str, place: ValuePath) -> None:
     # Accept other structs: they may have the same fields.
     if not isinstance(struct, StructBase):
-        raise SchemaError("is not a struct").inside(f".{path_of(place)}")
+        raise SchemaError("expected a struct of this package").inside(f".{path_of(place)}")
 
 
 def _listed(value: object, place: ValuePath) -> list[object]:

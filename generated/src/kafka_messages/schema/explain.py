@@ -65,7 +65,7 @@ def explain_write(message: HasDescriptor, version: int, error: Exception, schema
 
 
 def _remove_text(error: Exception | None) -> None:
-    # Drop the data of a Unicode error, which may be secret.
+    # Remove the text from a Unicode error, because the text may be secret.
     if isinstance(error, UnicodeDecodeError):
         error.object = b""
         error.args = (error.encoding, b"", *error.args[2:])
@@ -77,7 +77,7 @@ def _remove_text(error: Exception | None) -> None:
 def _strangers(
     message: type[HasDescriptor], fields: tuple[FieldDescriptor, ...], container: object
 ) -> Iterator[SchemaError]:
-    # The message's class explains a failure of other classes best.
+    # If a value has the wrong class, that is the best explanation of the failure.
     for field in fields:
         value = getattr(container, field.name, None)
         if not field.is_struct or value is None:

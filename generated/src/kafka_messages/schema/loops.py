@@ -22,7 +22,7 @@ class Spot:
     fields: tuple[FieldDescriptor, ...]
     # Path template: ``topics[%d].partitions[%d]``.
     path: str
-    # Variables, outermost first.
+    # Variables of the enclosing structs and of this one, outermost first.
     structs: tuple[str, ...]
     indices: tuple[str, ...] = ()
     array: str = ""
@@ -55,9 +55,9 @@ def is_late(message: type[HasDescriptor], struct: str, field: FieldDescriptor) -
 
 
 class Loops:
-    """Builder of one function over a message; subclasses add the lines for each struct."""
+    """Builder of a function that visits the structs of a message; subclasses add the lines for each struct."""
 
-    # True in generators, as callers may change the message meanwhile.
+    # True in generators, because callers may change the message during iteration.
     copies_lists = False
 
     def __init__(self, message: type[HasDescriptor], **names: object) -> None:

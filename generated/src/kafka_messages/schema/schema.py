@@ -172,7 +172,7 @@ def _element(kind: Type) -> Type:
 
 
 def _mention(label: str, kind: Type) -> str:
-    # ? marks nullable types, which array and struct rules do not name.
+    # ? marks nullable arrays and structs, because their rules do not name the type.
     mark = "?" if kind.nullable and isinstance(kind, (ArrayOf, NullableStruct)) else ""
     if isinstance(kind, ArrayOf):
         return f"[{_mention(label, kind.element)}]{mark}"

@@ -37,7 +37,7 @@ class Observer(ElementObserver):
 
 
 class Section(Type):
-    """Fields by tag; ``absent`` are tags of other versions. Raises SchemaError."""
+    """Fields by tag; ``absent`` are tags that only other versions have. Raises SchemaError for invalid or duplicate ones."""
 
     highest_tag = (1 << 32) - 1
     noun = "tagged field"

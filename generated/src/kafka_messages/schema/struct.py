@@ -10,7 +10,7 @@ from .types import SchemaError, Type, elements
 
 
 class Field:
-    """Named type; ``default`` is the value of an omitted tagged field."""
+    """Name and type of a field; ``default`` is the value of a tagged field that is omitted."""
 
     __slots__ = ("default", "has_default", "name", "type")
 

@@ -14,14 +14,14 @@ from ..errors import KafkaMessageError
 
 MAX_STRING_LENGTH = 32767
 MAX_EMPTY_ELEMENTS = 65535
-# Prefix of errors that ``surrogateescape`` avoids.
+# Start of error messages that do not occur with ``surrogateescape``.
 NO_UTF8 = "invalid UTF-8"
 
 
 class SchemaError(KafkaMessageError, ValueError):
-    """Error for mismatched values or bytes and for invalid schemas.
+    """Error for values or bytes that do not match a schema, and for invalid schemas.
 
-    ``path`` lists names and ``[index]`` parts; ``offset`` is the byte when reading, else -1.
+    ``path`` lists names and ``[index]`` parts; ``offset`` is the position in the data when reading, else -1.
     """
 
     def __init__(self, reason: str, offset: int = -1) -> None:

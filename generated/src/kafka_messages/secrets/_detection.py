@@ -8,9 +8,9 @@ from uuid import UUID
 from ..schema.contents import FETCHED
 
 METADATA_TOPIC = "__cluster_metadata"
-"""Topic of the metadata log, which has SCRAM keys and passwords in plain text."""
+"""Topic of the metadata log, which contains SCRAM keys and passwords in plain text."""
 METADATA_TOPIC_ID = UUID(int=1)
-"""Id of this topic in every cluster."""
+"""Id of the metadata topic, the same in every cluster."""
 
 # Highest accepted frame version of a metadata record. Kafka 4.4.0 writes 1.
 _NEWEST_FRAME = 7
@@ -19,7 +19,7 @@ _MOST_ZEROS = 2
 
 
 def may_be_metadata_record(key: bytes | None, value: bytes) -> bool:
-    """Return whether a record may be of the metadata log: no key, and a frame version first."""
+    """Return whether a record may be of the metadata log: it has no key and starts with a frame version."""
     return key is None and 0 < int.from_bytes(value[:1], "big") <= _NEWEST_FRAME
 
 
@@ -33,5 +33,5 @@ def may_hold_metadata(message: str, data: bytes) -> bool:
 
 
 def may_be_token(data: bytes) -> bool:
-    """Return whether bytes that no known request explains may be a SASL token."""
+    """Return whether bytes that are no known request may be a SASL token."""
     return data.count(0) <= _MOST_ZEROS

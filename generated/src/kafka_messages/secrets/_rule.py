@@ -119,9 +119,9 @@ def is_secret_setting(name: str, resource_type: int | None = None) -> bool:
 
 
 def marks(salt: bytes) -> Callable[[bytes], str]:
-    """Return a ``mark`` for ``redacted``: a keyed hash such as ``(redacted 1a2b3c4d)``, equal for equal secrets.
+    """Return a ``mark`` for ``redacted`` that replaces a secret by a keyed hash such as ``(redacted 1a2b3c4d)``.
 
-    Use a random salt and discard it; with the salt passwords can be guessed.
+    Equal secrets have equal hashes. Use a random salt and discard it: anyone with the salt can test guesses.
     """
     from hmac import digest
 
@@ -131,8 +131,8 @@ def marks(salt: bytes) -> Callable[[bytes], str]:
 def redacted(message: M, mark: Mark = REDACTED) -> M:
     """Return a copy of a message in which ``mark`` replaces each secret.
 
-    Null and empty values stay. Also replaces unknown tagged fields of messages with secrets, and records of the
-    metadata log.
+    Null and empty values stay. Also replaces the unknown tagged fields of messages that declare secrets, and the
+    records of the metadata log in fetch responses.
     """
     from copy import deepcopy
 
@@ -157,7 +157,7 @@ def redacted_json(value: object) -> object:
 
 
 def revealed(message: StructBase) -> str:
-    """Return the text of a message or struct with its secrets, which ``repr`` redacts."""
+    """Return the ``repr`` of a message or struct without redaction."""
     return text_of(message, is_revealed=True)
 
 

@@ -30,7 +30,7 @@ FORGED = (
 
 
 def damaged(rnd: random.Random, data: bytes) -> bytes:
-    """Return the bytes with one to six changes: flipped, cut, repeated, or with a forged length."""
+    """Return ``data`` after one to six random changes: flipped, lost, repeated or inserted bytes, forged lengths."""
     out = bytearray(data)
     for _ in range(rnd.choice((1, 1, 1, 2, 3, 6))):
         at = rnd.randrange(len(out) + 1)

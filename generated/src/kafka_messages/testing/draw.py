@@ -28,13 +28,13 @@ FLOATS = (0.0, -0.0, 1.5, -2.25, 1e300, 5e-324, float("inf"), float("-inf"), flo
 COUNTS = (0, 1, 2, 3, 14, 15, 16, 17, 126, 127, 128)
 
 
-# Elements chosen individually; the others share one choice of Hypothesis.
+# In arrays with more primitive elements, one choice of Hypothesis determines all elements.
 _FEW = 4
 
 
 @dataclass(frozen=True)
 class Chances:
-    """Probabilities (0 to 1) of special values."""
+    """Probability (0 to 1) of each kind of special value."""
 
     null: float = 0.2
     default: float = 0.25
@@ -50,9 +50,10 @@ MIXED = Chances()
 
 
 def random_messages(message: type[M], version: int, seed: int = 0, mixed: int = 3) -> Iterator[M]:
-    """Yield a full message, one with nulls, and ``mixed`` random ones; equal seeds give equal messages.
+    """Yield a message with every field set, one with every nullable field null, and ``mixed`` random ones.
 
-    Fields that the version lacks keep their defaults. Raises UnsupportedVersionError on the call.
+    Equal seeds give equal messages. Fields that the version lacks have their defaults. The call itself raises
+    UnsupportedVersionError.
     """
     check_class(message)
     return _drawn(message, checked_version(message, version), seed, mixed)
@@ -65,7 +66,7 @@ def _drawn(message: type[M], version: int, seed: int, mixed: int) -> Iterator[M]
 
 
 class Draw(Generic[M]):
-    """Generator of one message from a random source; zeros give the simplest message."""
+    """Generator of one message; a random source that returns only zeros gives the simplest message."""
 
     def __init__(self, message: type[M], version: int, source: random.Random, chances: Chances = MIXED) -> None:
         self.cls = message
@@ -110,7 +111,7 @@ class Draw(Generic[M]):
     def array(self, field: FieldDescriptor) -> list[Any]:
         if not field.is_struct:
             bits = self.bits(field.type, field.element_encodings)
-            # NaN in a list equals no other NaN, in Python as in Java.
+            # Without NaN, because lists with NaN differ from their decoded copies, in Python as in Java.
             count, source = self.count(field), self.random
             if count > _FEW:
                 self.random = random.Random(source.getrandbits(16))

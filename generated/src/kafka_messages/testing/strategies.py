@@ -24,7 +24,7 @@ M = TypeVar("M", bound=Message)
 
 
 def versions(message: type[Message], *, older: bool = False) -> st.SearchStrategy[int]:
-    """Draw a supported version of a message; with ``older`` or for a removed message, any valid version."""
+    """Generate supported versions of a message; with ``older`` or for a removed message, all valid versions."""
     check_class(message)
     known = next((each for each in all_messages() if each.name == name_of(message)), None)
     if known is not None and known.supported_versions and not older:
@@ -33,7 +33,7 @@ def versions(message: type[Message], *, older: bool = False) -> st.SearchStrateg
 
 
 def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[M]:
-    """Draw messages that can be written at a version, over the whole range of their types.
+    """Generate messages that can be written at a version, with values from the whole range of the field types.
 
     Nulls, defaults and repeated keys occur; ``unknown_tagged_fields`` adds unknown tagged fields. Fields that the
     version lacks keep their defaults. Raises UnsupportedVersionError.
@@ -45,14 +45,14 @@ def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = Tr
 
 
 def encodings(message: type[Message], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[bytes]:
-    """Draw the bytes of ``messages``. Raises UnsupportedVersionError."""
+    """Generate messages as ``messages`` does, encoded at ``version``. Raises UnsupportedVersionError."""
     return messages(message, version, unknown_tagged_fields=unknown_tagged_fields).map(lambda each: each.write(version))
 
 
 def damaged_bytes(message: type[Message], version: int) -> st.SearchStrategy[bytes]:
-    """Draw encoded messages with one to six changes: flipped, cut, repeated, or with a forged length.
+    """Generate encoded messages with one to six random changes, as ``damaged`` makes them.
 
-    Reading them returns a message or raises DecodeError. Raises UnsupportedVersionError.
+    Reading the bytes returns a message or raises DecodeError. Raises UnsupportedVersionError.
     """
     source = st.randoms(use_true_random=False)
     return st.tuples(source, encodings(message, version)).map(lambda pair: damaged(*pair))
@@ -60,7 +60,7 @@ def damaged_bytes(message: type[Message], version: int) -> st.SearchStrategy[byt
 
 @st.composite
 def _drawn(draw: st.DrawFn, message: type[M], version: int, chances: Chances) -> M:
-    # Hypothesis draws each number, so that it can shrink it.
+    # Hypothesis draws each number, so that it can shrink the message.
     return _DrawnByFields(message, version, draw(st.randoms(use_true_random=False)), chances, draw).message()
 
 

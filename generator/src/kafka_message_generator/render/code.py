@@ -15,7 +15,8 @@ HOMES = {
         "NO_LISTS PACK_B PACK_H PACK_I PACK_Q UNPACK_B UNPACK_H UNPACK_I UNPACK_Q bool_array bool_elements "
         "bytes_array bytes_elements compact_bytes_array compact_bytes_elements compact_string_array "
         "compact_string_elements elements_of empty_count fixed_array fixed_elements float_array long_count "
-        "long_fixed_array long_nullable_count long_nullable_fixed_array string_array string_elements uuid_array uuid_elements"
+        "long_fixed_array long_nullable_count long_nullable_fixed_array string_array string_elements uuid_array "
+        "uuid_elements"
     ),
     ".._core.collection": "KeyedCollection",
     ".._core.dataclass": "dataclass field",
@@ -28,7 +29,8 @@ HOMES = {
     ".._core.structs": "LazyDefaults StructBase",
     ".._core.wire": (
         "TEXT_LENGTHS TRUTH UNSET VARINTS ZERO_UUID Malformed RawTaggedField RawTaggedFields Refused in_order "
-        "long_bytes long_nullable_bytes long_nullable_string long_string long_uvarint new read_uvarint same_floats tag_header tags unknown_tags uuid_from"
+        "long_bytes long_nullable_bytes long_nullable_string long_string long_uvarint new read_uvarint same_floats "
+        "tag_header tags unknown_tags uuid_from"
     ),
 }
 

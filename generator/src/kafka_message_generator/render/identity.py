@@ -10,8 +10,8 @@ from kafka_message_generator.render.environment import toml
 from kafka_message_generator.rules.headers import has_headers
 from kafka_message_generator.spec.components import COMPONENTS, called_for
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
+from kafka_message_generator.spec.setting_checks import import_name_problem
 from kafka_message_generator.spec.settings import FILE, Settings
-from kafka_message_generator.spec.texts import import_name_problem
 
 # Distribution with the command, captures and the dissector.
 TOOLS = "kafka-messages-tools"

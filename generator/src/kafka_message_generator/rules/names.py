@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_message_generator.spec.model import NAME, Field, Message
+from kafka_message_generator.spec.setting_checks import WINDOWS_DEVICES
 from kafka_message_generator.spec.source import Location, Problems
-from kafka_message_generator.spec.texts import WINDOWS_DEVICES
 
 _CAPITAL_AFTER_OTHER = re.compile(r"(?<=[^A-Z])(?=[A-Z])")
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA, REQUEST, RESPONSE
+from kafka_message_generator.spec.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -89,3 +90,16 @@ FORMER = {
 
 
 OPTIONAL = tuple(component.name for component in COMPONENTS.values() if not component.is_basic)
+
+
+def component_problem(name: str) -> str | None:
+    if name in OPTIONAL:
+        return None
+    if name in COMPONENTS:
+        return f"the component {name} is in every package; remove it"
+    if name in FORMER:
+        return f"{name} is no longer a component; remove it, and run pip install {FORMER[name]}"
+    return f"unknown component {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
+
+
+_THERE_ARE = f"expected one of {', '.join(OPTIONAL)}"

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kafka_message_generator.spec import source, texts, toml
+from kafka_message_generator.spec import setting_checks as checks
+from kafka_message_generator.spec import source, toml
+from kafka_message_generator.spec.components import component_problem
 from kafka_message_generator.spec.properties import Properties
 from kafka_message_generator.spec.source import Location, Node, Problem, Problems
 
-FILE = texts.SETTINGS
+FILE = checks.SETTINGS
 HEADERS = ("own", "kafka")
 
 
@@ -38,7 +40,7 @@ class Settings:
     authors: tuple[Author, ...] = ()
     urls: Mapping[str, str] = field(default_factory=dict)
     classifiers: tuple[str, ...] = ()
-    requires_python: str = f">={texts.OLDEST_PYTHON}"
+    requires_python: str = f">={checks.OLDEST_PYTHON}"
     readme: str | None = None  # text of the package's README
     program: str | None = None  # name of the installed command
     components: tuple[str, ...] | None = None  # optional components; None: those that the messages require
@@ -67,26 +69,26 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
     before = len(problems.found)
     top = _Table(node, FILE, problems, specs)
     package, protocol, topics, definitions = map(top.inner, ("package", "protocol", "internal-topics", "definitions"))
-    components = package.texts("components", texts.component_problem)
+    components = package.texts("components", component_problem)
     settings = Settings(
-        import_name=package.checked("import-name", texts.import_name_problem),
-        distribution=package.checked("name", texts.distribution_problem),
-        version=package.checked("version", texts.version_problem),
-        description=package.checked("description", texts.line_problem),
-        license=package.checked("license", texts.license_problem),
-        license_files=package.files("license-files", texts.license_file_problem),
+        import_name=package.checked("import-name", checks.import_name_problem),
+        distribution=package.checked("name", checks.distribution_problem),
+        version=package.checked("version", checks.version_problem),
+        description=package.checked("description", checks.line_problem),
+        license=package.checked("license", checks.license_problem),
+        license_files=package.files("license-files", checks.license_file_problem),
         authors=package.authors("authors"),
-        urls=package.mapping("urls", texts.label_problem, texts.url_problem),
-        classifiers=package.texts("classifiers", texts.classifier_problem),
-        requires_python=package.checked("requires-python", texts.python_problem) or Settings.requires_python,
-        readme=package.file("readme", texts.file_problem),
-        program=package.checked("program", texts.program_problem),
+        urls=package.mapping("urls", checks.label_problem, checks.url_problem),
+        classifiers=package.texts("classifiers", checks.classifier_problem),
+        requires_python=package.checked("requires-python", checks.python_problem) or Settings.requires_python,
+        readme=package.file("readme", checks.file_problem),
+        program=package.checked("program", checks.program_problem),
         components=components if "components" in package.members else None,
         headers=protocol.choice("headers", HEADERS, "own"),
-        one_way=protocol.texts("one-way", texts.line_problem),
-        accepted_warnings=definitions.texts("accepted-warnings", texts.line_problem),
-        older=definitions.texts("older", texts.line_problem),
-        logs=topics.mapping("logs", texts.topic_problem, texts.line_problem),
+        one_way=protocol.texts("one-way", checks.line_problem),
+        accepted_warnings=definitions.texts("accepted-warnings", checks.line_problem),
+        older=definitions.texts("older", checks.line_problem),
+        logs=topics.mapping("logs", checks.topic_problem, checks.line_problem),
         places={**package.places, **protocol.places, **topics.places, **definitions.places},
         named_files=tuple(package.named),
     )
@@ -178,7 +180,7 @@ class _Table(Properties):
                 self.wrong(node, "a table")
                 continue
             author = _Table(node, "an author", self.problems, self.specs)
-            name, email = author.checked("name", texts.line_problem), author.checked("email", texts.email_problem)
+            name, email = author.checked("name", checks.line_problem), author.checked("email", checks.email_problem)
             author.finish()
             if not {"name", "email"} & author.members.keys():
                 self.problems.error(node.location, "an author needs a name or an email")

@@ -17,8 +17,8 @@ from kafka_message_generator.compat.definition_sets import baseline, set_of_rele
 from kafka_message_generator.compat.report import compare
 from kafka_message_generator.compat.store import order
 from kafka_message_generator.compat.texts import text
+from kafka_message_generator.spec.setting_checks import SETTINGS
 from kafka_message_generator.spec.source import SpecError
-from kafka_message_generator.spec.texts import SETTINGS
 from kafka_protocol_upstream.kafka import history as importer
 from kafka_protocol_upstream.kafka.artifacts import ARTIFACTS, CORE, ArtifactError, Jars, version_of
 from kafka_protocol_upstream.kafka.decisions import decisions

@@ -10,9 +10,6 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from kafka_message_generator.spec.components import COMPONENTS, FORMER, OPTIONAL
-from kafka_message_generator.spec.suggestions import did_you_mean
-
 SETTINGS = "package.toml"
 OLDEST_PYTHON = "3.11"  # required by generated code
 _IMPORT_NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -79,19 +76,6 @@ def python_problem(text: str) -> str | None:
 
 
 _TOO_OLD = ("2.7", *(f"3.{minor}{patch}" for minor in range(11) for patch in ("", ".99")))
-
-
-def component_problem(name: str) -> str | None:
-    if name in OPTIONAL:
-        return None
-    if name in COMPONENTS:
-        return f"the component {name} is in every package; remove it"
-    if name in FORMER:
-        return f"{name} is no longer a component; remove it, and run pip install {FORMER[name]}"
-    return f"unknown component {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
-
-
-_THERE_ARE = f"expected one of {', '.join(OPTIONAL)}"
 
 
 def label_problem(text: str) -> str | None:
