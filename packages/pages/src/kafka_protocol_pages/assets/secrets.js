@@ -36,7 +36,9 @@
     }
   }
 
-  const FIXED = ["BOOLEAN", "INT8", "INT16", "UINT16", "INT32", "UNSIGNED_INT32", "INT64", "FLOAT64", "UUID"];
+  const FIXED = Object.values(wire.SCALARS)
+    .filter((type) => !type.isVarint)
+    .map((type) => type.name);
 
   /** Redacts the fields of a damaged message from the first variable-length one, as lengths may be wrong. */
   function redactUncertain(top) {

@@ -110,6 +110,7 @@
     const plain = (number) => (bits === 64 ? number : Number(number));
     return {
       name,
+      isVarint: true,
       read(data, pos) {
         let number = 0n;
         let at = pos;
