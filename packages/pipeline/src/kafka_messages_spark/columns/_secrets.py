@@ -18,7 +18,7 @@ SECRET_OPTIONS = ("showSecrets", "secretSalt")
 @dataclass(frozen=True)
 class Redaction:
     shows: bool = False
-    # With a salt, equal secrets get equal marks.
+    # Key of a hash that is shown in place of each secret, so that equal secrets stay equal; None: no hash.
     salt: str | None = None
 
     @classmethod

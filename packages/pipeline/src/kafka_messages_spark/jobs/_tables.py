@@ -52,7 +52,7 @@ def _has_schema(spark: SparkSession, schema: str) -> bool:
 def _has_format(spark: SparkSession, name: str) -> bool:
     try:
         _ = spark.read.format(name).load().schema
-    except Exception as error:  # not a PySparkException on classic Spark; most formats need a path, too
+    except Exception as error:  # not a PySparkException on classic Spark; known formats without a path raise, too
         return "DATA_SOURCE_NOT_FOUND" not in str(error)
     return True
 

@@ -27,7 +27,7 @@ SCHEMA = pa.schema(
     ]
 )
 _FORMAT_VERSION = "0"
-# Maximum size of a checkpoint; with the longest topic names, enough for 250,000 partitions.
+# Maximum size of a checkpoint file, enough for 250,000 partitions with the longest topic names.
 _MAX_BYTES = 64 << 20
 _ENTRY = re.compile(r"(\S+)\s+([0-9]{1,10})\s+([0-9]{1,19})")
 

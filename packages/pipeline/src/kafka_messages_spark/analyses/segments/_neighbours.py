@@ -1,4 +1,4 @@
-"""Findings between consecutive ranges and files of a folder."""
+"""Check consecutive byte ranges and files of a folder against each other."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from ._sequences import Producers
 
 # Maximum rows per check and range; further findings are counted in one row.
 MAX_FINDINGS = 100
-# Highest offset.
+# Highest possible offset.
 _LAST = (1 << 63) - 1
 _NAME = re.compile(r"([0-9]{20})(-[A-Za-z0-9_-]{22})?\.log(\..*)?")
 
@@ -132,7 +132,7 @@ class RangeCheck:
             self.add("unreadable", "error", self.start, None, f"the file cannot be read: {error}")
         self._of_report(report)
         if self.counts.get("unreadable"):
-            self.summary["batches"] = None  # unknown, which is not 0
+            self.summary["batches"] = None  # unknown, not 0
         self._of_name()
         return self._result()
 

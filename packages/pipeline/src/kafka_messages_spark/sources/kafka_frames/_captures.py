@@ -1,4 +1,4 @@
-"""Frames of captured streams, and connections by file name."""
+"""Split captured streams into frames, and derive connection and direction from file names."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Naming:
     direction: str | None
     # Regular expression with the groups connection and direction.
     pattern: re.Pattern[str] | None
-    # Ports of brokers, for names with addresses as tcpflow writes them.
+    # Ports of brokers; determine the direction if the name contains both addresses, as tcpflow writes them.
     broker_ports: tuple[int, ...]
 
     def parse(self, owner: str, file: str) -> tuple[str, str]:
-        """Return the connection and direction of a file; raise PySparkValueError for other names."""
+        """Return the connection and direction of a file; raise PySparkValueError if the direction is unknown."""
         name = file.rpartition("/")[2]
         if self.pattern is not None:
             connection, direction = self._by_pattern(owner, file, name)
@@ -88,7 +88,7 @@ def _plain(address: str) -> str:
 
 @dataclass(frozen=True)
 class FrameBlock:
-    """Consecutive frames of a stream, or one undecodable rest with its ``problem``."""
+    """Consecutive frames of a stream, or its undecodable rest with the reason in ``problem``."""
 
     # Stream offsets of the length prefixes.
     position: pa.Array
@@ -104,7 +104,7 @@ class FrameBlock:
 def frame_blocks(file: Any, max_frame: int) -> Iterator[FrameBlock]:
     """Yield the frames of a stream up to the first invalid length.
 
-    Memory is bounded by the file size, not by length prefixes.
+    Memory use is bounded by the file size, even if a length prefix claims more.
     """
     buffer, base = b"", 0
     need = _PREFIX

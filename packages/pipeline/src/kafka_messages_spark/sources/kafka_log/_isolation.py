@@ -23,7 +23,7 @@ _Event = tuple[int, int, str | None]
 class CommittedView:
     """Offsets below ``until_offset``, except aborted transactions."""
 
-    # Last stable offset: start of the first open transaction, else the log end when it was read. None: no limit.
+    # Last stable offset: start of the first open transaction, else the log end at the time of reading. None: no limit.
     until_offset: int | None = None
     aborted: tuple[AbortedTransaction, ...] = ()
     # True if there is an open transaction.
@@ -31,7 +31,7 @@ class CommittedView:
 
     @classmethod
     def of(cls, files: Iterable[File]) -> CommittedView:
-        """Read the batch headers and markers of a log (KIP-98); raise OSError."""
+        """Find open and aborted transactions by the batch headers and markers of a log (KIP-98). Raises OSError."""
         begun: dict[int, int] = {}
         aborted: set[AbortedTransaction] = set()
         events: set[_Event] = set()

@@ -165,9 +165,9 @@ class LogColumns:
 
 
 def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
-    """Return the internal topic of the files, or of the option ``topic`` if folders do not name it.
+    """Return the internal topic in the folder names, or the option ``topic`` if folders do not name it.
 
-    Raises PySparkValueError unless it is exactly one topic.
+    Raises PySparkValueError unless there is exactly one topic.
     """
     topic = options.topic
     if topic is not None and topic not in LOGS:

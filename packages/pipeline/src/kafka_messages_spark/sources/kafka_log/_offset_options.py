@@ -38,14 +38,14 @@ class OffsetOption:
     numbers: Mapping[TopicPartition, int] = field(default_factory=dict)
     # True if the values are milliseconds since the epoch instead of offsets.
     is_time: bool = False
-    # False for the default.
+    # False if no option is set, so that the default applies.
     is_set: bool = True
 
     @classmethod
     def parse(cls, owner: str, given: Options, kind: str, default: int) -> OffsetOption:
         """Parse the options of ``kind`` (starting or ending).
 
-        As in Spark, a timestamp for all partitions takes precedence over timestamps, and these over offsets.
+        As in Spark, a timestamp for all partitions takes precedence over timestamps per partition, and both over offsets.
         """
         name = f"{kind}Timestamp"
         if (text := given.text(name)) is not None:

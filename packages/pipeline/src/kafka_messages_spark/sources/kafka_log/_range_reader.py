@@ -77,7 +77,10 @@ def read_share(
 def read_range(
     options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches of a range; raise OSError and CorruptSegmentError unless corrupt files are ignored."""
+    """Yield the records of a range as Arrow batches.
+
+    Raises OSError and CorruptSegmentError, unless corrupt files are ignored, and DataLossError.
+    """
     try:
         with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
