@@ -27,10 +27,7 @@ def use_for_next_session() -> None:
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """Make the workers of a local session run the current Python.
-
-    Raises PySparkValueError if a local Spark Connect server already runs and its workers' Python lacks this package.
-    """
+    """Run a local session's workers with this Python; raise PySparkValueError if a local Connect server's lack this package."""
     if not _needs_python():
         return
     if "connect" not in type(spark).__module__:

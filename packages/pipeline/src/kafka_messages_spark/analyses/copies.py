@@ -40,10 +40,7 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
 
 
 def counts(rows: DataFrame) -> DataFrame:
-    """Count distinct data ``records``, additional ``copies``, and offsets whose copies differ (``differing``).
-
-    Copies are compared by key, value and timestamp.
-    """
+    """Count distinct data ``records``, additional ``copies``, and offsets ``differing`` in key, value or timestamp."""
     require(rows, "offset", "counts")
     some = rows.where("offset is not null")
     if "is_control" in rows.columns:

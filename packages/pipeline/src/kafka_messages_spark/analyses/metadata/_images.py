@@ -24,10 +24,7 @@ _TOPIC = "2"
 
 
 def replay(chosen: DataFrame, *, start: int | None = None) -> DataFrame:
-    """Replay the result of ``records_of``, for ``image`` and ``changes``.
-
-    With ``start``, the result also has the image at that offset, and each later change.
-    """
+    """Replay ``records_of`` for ``image`` and ``changes``; ``start`` adds the image at that offset, and each later change."""
     columns = ["at", "place", "timestamp", "leader_epoch", "record_type"]
     columns += [name for name in columns_of("metadata") if name in RULES]
 

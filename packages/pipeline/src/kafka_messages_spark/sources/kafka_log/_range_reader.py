@@ -77,10 +77,7 @@ def read_share(
 def read_range(
     options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a range as Arrow batches.
-
-    Raises OSError and CorruptSegmentError, unless corrupt files are ignored, and DataLossError.
-    """
+    """Yield the records of a range in Arrow batches; raise OSError and CorruptSegmentError unless ``ignoreCorruptFiles`` is set."""
     try:
         with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
