@@ -218,7 +218,7 @@ REFUSED = {
     ),
     "corrupt column without PERMISSIVE": (
         {"columnNameOfCorruptRecord": "bad"},
-        "from_kafka: 'columnNameOfCorruptRecord' requires the option 'mode' PERMISSIVE, not FAILFAST",
+        "from_kafka: the option 'columnNameOfCorruptRecord' requires mode=PERMISSIVE, not FAILFAST",
     ),
     "corrupt column is a field": (
         {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "topics"},

@@ -212,7 +212,7 @@ def test_corrupt_captures_are_reported(spark: SparkSession, tmp_path: Path, caps
         (
             "one.request.bin",
             len(request),
-            "invalid length of -1 bytes; 0 to 104857600 are possible; later frames cannot be located",
+            "invalid frame length -1; expected 0 to 104857600; later frames cannot be located",
         ),
         (
             "two.request.bin",

@@ -190,7 +190,7 @@ def test_group_option_selects_a_group(log: Path, capsys: pytest.CaptureFixture[s
 def test_input_of_another_topic_is_rejected(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(log / "orders-0"), "--quiet"]) == 2
     place = log / "orders-0"
-    want = f"groups: error: no segments of __consumer_offsets in {place}; found some of orders\n"
+    want = f"groups: error: no segments of __consumer_offsets in {place}; found segments of orders\n"
     assert capsys.readouterr().err.endswith(want)
 
 

@@ -130,14 +130,14 @@ def test_sequence_gaps_and_duplicates_are_found(tmp_path: Path) -> None:
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
         ("sequence_duplicate", "error", 4, "producer 1: duplicate sequence 2"),
         ("sequence_gap", "warning", 5, "producer 1: sequence 9, expected 3"),
-        ("sequence_back", "error", 6, "producer 1: sequence 4 again, expected 10"),
+        ("sequence_back", "error", 6, "producer 1: decreasing sequence 4, expected 10"),
         ("sequence_gap", "warning", 9, "producer 1: epoch 2 begins with sequence 3"),
         ("producer_epoch", "error", 10, "producer 1: epoch 1 below 2"),
     ]
     last = (1 << 31) - 1
     assert sequence_fault(0, 0, 0, 0, last) is None
     assert sequence_fault(0, last, 0, 0) == ("sequence_gap", "warning", f"sequence 0, expected {last}")
-    assert sequence_fault(0, 1, 0, last) == ("sequence_back", "error", f"sequence {last} again, expected 1")
+    assert sequence_fault(0, 1, 0, last) == ("sequence_back", "error", f"decreasing sequence {last}, expected 1")
 
 
 def test_group_coordinator_sequences_must_be_0(tmp_path: Path) -> None:
@@ -201,7 +201,8 @@ def test_number_of_findings_is_limited(tmp_path: Path) -> None:
     batches = [data(3 * number) for number in range(MAX_FINDINGS + 11)]
     found = check(segment(tmp_path, "t-0", *batches))
     assert len(found) == MAX_FINDINGS + 1
-    assert found[-1][:5] == ("gap", "warning", None, None, 20)
+    detail = "further findings of this check are not listed; sum of their counts: 20"
+    assert found[-1] == ("gap", "warning", None, None, 20, detail)
     assert sum(each[4] for each in found) == 2 * (MAX_FINDINGS + 10)
 
 
@@ -294,7 +295,7 @@ def test_segments_job_reports_every_kind_of_finding(
     }
     gaps = [(row["offset"], row["count"], row.severity) for row in rows if row.check == "gap" and row.topic == "b"]
     assert sorted(gaps) == [(50, 10, "info"), (50, 30, "info")]
-    assert short["a-0/020.log", "gap"].detail == "10 offsets from 10 are missing before it"
+    assert short["a-0/020.log", "gap"].detail == "10 offsets from 10 are missing"
     assert short["a-0/021.log", "sequence_gap"].detail == "producer 7: sequence 30, expected 11"
     assert short["c-0/007.log", "empty"].detail == "only 4096 zero bytes"
     assert short["b-0/040.log", "gap"].detail.endswith("; the log was compacted")

@@ -92,9 +92,9 @@ WANT = {
     105: ("hanging", "elsewhere", "the partition is not in the coordinator's transaction"),
     106: ("hanging", "moved", "the transactional id has producer id 999 now"),
     107: ("hanging", "gone", "the coordinator has removed the transactional id"),
-    108: ("ongoing", "ending", "the coordinator is ending it: PrepareCommit"),
-    109: ("late", "stuck", "the marker is missing: PrepareAbort beyond the timeout"),
-    110: ("ongoing", "exhausted", "the coordinator is ending it: PrepareCommit"),
+    108: ("ongoing", "ending", "the coordinator is ending the transaction: PrepareCommit"),
+    109: ("late", "stuck", "the marker is missing: PrepareAbort for longer than the timeout"),
+    110: ("ongoing", "exhausted", "the coordinator is ending the transaction: PrepareCommit"),
     111: ("hanging", "dead", "the coordinator has no open transaction: Dead"),
     112: ("hanging", "later", "the coordinator has no open transaction: CompleteCommit"),
 }
@@ -375,7 +375,7 @@ def test_invalid_input_exits_with_2(spark: SparkSession, tmp_path: Path, capsys:
     assert error(missing) == f"transactions: error: [PATH_NOT_FOUND] Path does not exist: {missing}."
     assert error(empty) == f"transactions: error: no segments in {empty}"
     assert error(there, "--transaction-state", there) == (
-        f"transactions: error: no segments of __transaction_state in {there}; found some of t"
+        f"transactions: error: no segments of __transaction_state in {there}; found segments of t"
     )
     assert error(there, "--output", str(tmp_path), "--format", "nonsense") == (
         "transactions: error: --format: unknown format 'nonsense'"

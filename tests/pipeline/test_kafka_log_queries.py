@@ -287,7 +287,7 @@ def test_decode_internal_rejects_invalid_input(spark: SparkSession, offsets: Pat
         f"kafka_log: decode=internal: the folder of {offsets}/copy/{name} does not name its topic; "
         "set the option 'topic'"
     ) in error("copy")
-    assert ("kafka_log: decode=internal: no folder names the topic; set the option 'topic'") in error(
+    assert "kafka_log: decode=internal: no files found, so the topic is unknown; set the option 'topic'" in error(
         "copy", pathGlobFilter="*.nothing"
     )
     assert (

@@ -200,7 +200,7 @@ def test_functions_redact_secrets(spark: SparkSession, files: Path) -> None:
     offsets = spark.read.format("kafka_log").load(str(files / "logs" / "__consumer_offsets-0"))
     assert leaked(without_bytes(offsets.transform(consumer_offsets).collect())) == []
     with pytest.raises(
-        ValueError, match=r"^cluster_metadata: the options 'showSecrets' and 'secretSalt' cannot be both"
+        ValueError, match=r"^cluster_metadata: the options 'showSecrets' and 'secretSalt' cannot both be set$"
     ):
         cluster_metadata(log, {"showSecrets": "true", "secretSalt": "x"})
     with pytest.raises(ValueError, match=r"^cluster_metadata: the option 'secretSalt' is empty; use random text$"):

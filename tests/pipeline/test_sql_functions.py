@@ -70,11 +70,11 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
     [
         (
             {"a-b": (MetadataResponse, 12)},
-            "register: a function name must be letters, digits and underscores, not 'a-b'",
+            "register: a function name must be an ASCII identifier such as 'request_4', not 'a-b'",
         ),
         (
             {"Kafka_Message_JSON": (MetadataResponse, 12)},
-            "register: the function 'kafka_message_json' already exists",
+            "register: the function 'kafka_message_json' is built in; choose another name",
         ),
         (
             {"f": "MetadataResponse"},
@@ -94,7 +94,7 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
         ),
         (
             {5: (MetadataResponse, 12)},
-            "register: a function name must be letters, digits and underscores, not 5",
+            "register: a function name must be an ASCII identifier such as 'request_4', not 5",
         ),
         (
             {"Responses": (MetadataResponse, 12), "responses": (MetadataResponse, 9)},

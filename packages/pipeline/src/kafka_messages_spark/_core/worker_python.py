@@ -27,7 +27,10 @@ def use_for_next_session() -> None:
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """Run a local session's workers with this Python; raise PySparkValueError if a local Connect server's lack this package."""
+    """Run a local session's workers with this Python.
+
+    Raises PySparkValueError if the workers of a local Spark Connect server use a Python without this package.
+    """
     if not _needs_python():
         return
     if "connect" not in type(spark).__module__:

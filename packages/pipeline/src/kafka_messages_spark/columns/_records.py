@@ -172,9 +172,9 @@ class LogDecoder:
 
     def _reason(self, key: bytes | None, value: bytes | None) -> str:
         if key is None and self.has_keys:
-            return "there is no key"
+            return "the record has no key"
         if value is None and not self.has_keys:
-            return "there is no value"
+            return "the record has no value"
         read: Callable[..., Any] = read_coordinator_record if self.has_keys else read_metadata_record
         try:
             read(*((self.log, key, value) if self.has_keys else (value, self.log)))

@@ -25,7 +25,7 @@ class Redaction:
     def parse(cls, owner: str, given: Options) -> Redaction:
         found = cls(given.flag("showSecrets", False), given.text("secretSalt"))
         if found.shows and found.salt is not None:
-            raise invalid_argument(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot be both set")
+            raise invalid_argument(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot both be set")
         if found.salt == "":
             raise invalid_argument(f"{owner}: the option 'secretSalt' is empty; use random text")
         return found

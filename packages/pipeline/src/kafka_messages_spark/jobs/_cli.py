@@ -136,7 +136,7 @@ class Job:
         files = found.where(of_topic).select("path", "size").orderBy("path").collect()
         if not files:
             others = found.where("topic is not null").select("topic").distinct().orderBy("topic").limit(3).collect()
-            names = f"; found some of {', '.join(row['topic'] for row in others)}" if others else ""
+            names = f"; found segments of {', '.join(row['topic'] for row in others)}" if others else ""
             raise invalid_argument(
                 f"{self.name}: no segments of {topic} in {', '.join(map(display_path, paths))}{names}"
             )

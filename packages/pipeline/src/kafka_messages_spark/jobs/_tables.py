@@ -27,7 +27,7 @@ def add_arguments(out: _ArgumentGroup) -> None:
 def check(owner: str, spark: SparkSession, args: Namespace, names: Sequence[str]) -> None:
     """Raise PySparkValueError if the output tables cannot be written."""
     if args.tables is not None and not _has_schema(spark, args.tables):
-        raise invalid_argument(f"{owner}: --tables: unknown schema {args.tables!r}")
+        raise invalid_argument(f"{owner}: --tables: unknown schema {args.tables!r}; create the schema first")
     if (args.output or args.tables) and not _has_format(spark, args.format):
         raise invalid_argument(f"{owner}: --format: unknown format {args.format!r}")
     if args.mode != "errorifexists":

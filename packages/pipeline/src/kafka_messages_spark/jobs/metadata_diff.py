@@ -216,7 +216,7 @@ def _parser() -> ArgumentParser:
         "or an empty cluster",
     )
     parser.add_argument(
-        "--after-offset", type=int, metavar="N", help="second state, likewise; default: the end of the log"
+        "--after-offset", type=int, metavar="N", help="second state: after this record; default: the end of the log"
     )
     _cli.show_secrets(parser)
     return parser

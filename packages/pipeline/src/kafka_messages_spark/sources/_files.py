@@ -159,7 +159,10 @@ def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, st
     """Return the root and path of a file by display name; raise PySparkValueError if no root matches."""
     best = max(places, key=lambda place: place.fits(name))
     if not best.fits(name):
-        raise invalid_argument(f"{owner}: the checkpoint lists {name}, which is not below any path of this stream")
+        raise invalid_argument(
+            f"{owner}: the checkpoint lists {name}, which is not below any path of this stream; add the path, or use a "
+            "new checkpoint"
+        )
     return best.root, name[len(best.front) :]
 
 
@@ -245,7 +248,7 @@ def _named(infos: Iterable[Any], owner: str, root: str) -> Iterator[Any]:
             info.path  # noqa: B018  # pyarrow decodes the path on access
         except UnicodeDecodeError as error:
             raise invalid_argument(
-                f"{owner}: a name in {display_path(root)} is invalid UTF-8: {error.object!r}"
+                f"{owner}: a file name in {display_path(root)} is invalid UTF-8; rename {error.object!r}"
             ) from None
         yield info
 

@@ -302,7 +302,7 @@ class RangeCheck:
 
     def _result(self) -> pa.RecordBatch:
         for (check, severity), count in self.left_out.items():
-            detail = f"more of these in the file, without rows: {count}"
+            detail = f"further findings of this check are not listed; sum of their counts: {count}"
             facts = {"position": None, "offset": None, "count": count, "detail": detail}
             self.findings.append({"check": check, "severity": severity, **facts})
         of_file = {"file": display_path(self.path), "size": self.size, "start": self.start}

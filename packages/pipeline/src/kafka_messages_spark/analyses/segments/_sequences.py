@@ -99,7 +99,7 @@ def sequence_fault(
     ahead = (sequence - expected) % _SEQUENCES
     if ahead < _SEQUENCES // 2:
         return "sequence_gap", "warning", f"sequence {sequence}, expected {expected}"
-    return "sequence_back", "error", f"sequence {sequence} again, expected {expected}"
+    return "sequence_back", "error", f"decreasing sequence {sequence}, expected {expected}"
 
 
 def _back(epoch: int, before: int) -> Fault:

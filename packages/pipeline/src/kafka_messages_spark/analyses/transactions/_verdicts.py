@@ -66,8 +66,12 @@ def cases(now: Column, unread: int) -> list[tuple[Column, str, Column]]:
         (other_epoch, "hanging", text("the coordinator's transaction has epoch ", its_epoch)),
         (~F.col("is_listed"), "hanging", text("the partition is not in the coordinator's transaction")),
         (is_ongoing & (since_start > timeout), "late", text("open longer than its timeout of ", timeout, " ms")),
-        (is_ending & (since_end > timeout), "late", text("the marker is missing: ", state, " beyond the timeout")),
-        (is_ending, "ongoing", text("the coordinator is ending it: ", state)),
+        (
+            is_ending & (since_end > timeout),
+            "late",
+            text("the marker is missing: ", state, " for longer than the timeout"),
+        ),
+        (is_ending, "ongoing", text("the coordinator is ending the transaction: ", state)),
     ]
 
 
@@ -95,6 +99,6 @@ def limitation() -> Column:
     return F.when(older, F.lit(OLDER_STATES)).when(newer, F.lit(OLDER_DATA))
 
 
-_AGAIN = "copy both again and compare"
-OLDER_STATES = f"it began after the last record of __transaction_state; if that was copied before the data, {_AGAIN}"
-OLDER_DATA = f"its coordinator wrote after the last record of the partition; if the data was copied first, {_AGAIN}"
+_AGAIN = "was copied first, copy both again and compare"
+OLDER_STATES = f"the transaction began after the last record of __transaction_state; if __transaction_state {_AGAIN}"
+OLDER_DATA = f"the coordinator's state is newer than the last record of the partition; if the data {_AGAIN}"

@@ -50,8 +50,8 @@ class Naming:
         if direction is None:
             ports = ", ".join(map(str, self.broker_ports))
             raise invalid_argument(
-                f"{owner}: the name of {file} does not contain the direction: no broker port "
-                f"({ports}), 'request' or 'response'. Set the option 'direction', 'brokerPorts' or "
+                f"{owner}: the name of {file} does not give the direction, by exactly one broker port "
+                f"({ports}), or by 'request' or 'response'. Set the option 'direction', 'brokerPorts' or "
                 "'fileNamePattern'"
             )
         return connection, direction
@@ -161,9 +161,8 @@ def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
     elif 0 <= size <= max_frame:
         problem = f"the stream ends after {len(left) - _PREFIX} of the {size} bytes of a frame"
     else:
-        problem = (
-            f"invalid length of {size} bytes; 0 to {max_frame} are possible; later frames cannot be located"
-            + _foreign(position, left)
+        problem = f"invalid frame length {size}; expected 0 to {max_frame}; later frames cannot be located" + _foreign(
+            position, left
         )
     return not_a_frame(position, size, problem, left[:CORRUPT_BYTES])
 
@@ -174,5 +173,5 @@ def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> F
 
 def _foreign(position: int, left: bytes) -> str:
     if left[0] in (0x14, 0x15, 0x16, 0x17) and left[1:2] == b"\x03":
-        return "; this looks like TLS"
-    return "; this does not look like the start of a connection" if position == 0 else ""
+        return "; the bytes look like TLS"
+    return "; the bytes do not look like the start of a connection" if position == 0 else ""

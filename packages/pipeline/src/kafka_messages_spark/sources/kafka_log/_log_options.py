@@ -105,7 +105,7 @@ class LogOptions:
             )
         if found.max_files and found.max_bytes:
             raise invalid_argument(
-                f"{NAME}: the options 'maxFilesPerTrigger' and 'maxBytesPerTrigger' cannot be both set"
+                f"{NAME}: the options 'maxFilesPerTrigger' and 'maxBytesPerTrigger' cannot both be set"
             )
         return found
 
@@ -192,5 +192,7 @@ def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
                 f"and {name!r} ({file.name}); read them separately"
             )
     if first is None:
-        raise invalid_argument(f"{NAME}: decode=internal: no folder names the topic; set the option 'topic'")
+        raise invalid_argument(
+            f"{NAME}: decode=internal: no files found, so the topic is unknown; set the option 'topic'"
+        )
     return first[0]

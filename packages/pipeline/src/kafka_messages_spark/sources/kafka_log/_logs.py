@@ -114,7 +114,7 @@ def _check_log_files(edges: Iterable[OffsetOption], logs: Iterable[LogFiles]) ->
             if file.base_name.endswith(".checkpoint"):
                 raise invalid_argument(
                     f"{NAME}: the option {option!r} is not supported for the snapshot {file.name}, which has its own "
-                    "offsets; exclude snapshots with the option 'pathGlobFilter' as '*.log'"
+                    "offsets; set the option 'pathGlobFilter' to '*.log' to exclude snapshots"
                 )
         if log.partition is None and any(edge.number is None for edge in edges):
             raise invalid_argument(

@@ -106,8 +106,8 @@ def check_partitions(owner: str, edge: OffsetOption, there: set[TopicPartition])
 
 def no_offset_matched(owner: str, partition: str, timestamp: int) -> PySparkValueError:
     return invalid_argument(
-        f"{owner}: No offset matched from request of topic-partition {partition} and timestamp {timestamp}. With the "
-        "option 'startingOffsetsByTimestampStrategy' as 'latest' nothing is read of such a partition."
+        f"{owner}: No offset matched from request of topic-partition {partition} and timestamp {timestamp}. To start such "
+        "partitions at their end, set the option 'startingOffsetsByTimestampStrategy' to 'latest'."
     )
 
 

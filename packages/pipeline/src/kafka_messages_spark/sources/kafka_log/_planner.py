@@ -90,7 +90,7 @@ class Planner:
         seen.update(names)
         if late:
             self._ways.lost(
-                f"{group.name_of(late[0])} appeared after later segments of its folder had been read; it is not"
+                f"{group.name_of(late[0])} appeared after later segments of its folder had been read, and is skipped"
             )
 
 
@@ -177,9 +177,7 @@ class _Group:
         last = max(self._read, default="")
         for name in self.names:
             if name < last and not self.is_done(name):
-                self._read.setdefault(
-                    name, 0
-                )  # empty so far; the cleaner may move records into it that were already read
+                self._read.setdefault(name, 0)  # empty so far; the cleaner may fill it with records already read
         self._tidy()
         last = max(self._read, default=self._through or "")
         later = [name for name in self.names if name > last]

@@ -77,7 +77,7 @@ def read_share(
 def read_range(
     options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a range in Arrow batches; raise OSError and CorruptSegmentError unless ``ignoreCorruptFiles`` is set."""
+    """Yield a range's records in Arrow batches; raise OSError and CorruptSegmentError unless corrupt files are ignored."""
     try:
         with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
@@ -94,7 +94,7 @@ def read_range(
         if part.planned is not None and isinstance(error, CorruptSegmentError) and _is_rewritten(part):
             report_data_loss(
                 options,
-                f"{part.name} was rewritten since this batch was planned: no batch begins at byte {part.base} now",
+                f"{part.name} was rewritten since this batch was planned: no record batch begins at byte {part.base} now",
             )
             return
         if not options.ignore_corrupt:
@@ -126,13 +126,13 @@ def report_data_loss(options: LogOptions, what: str) -> None:
 
 
 class DataLossError(ValueError):
-    """Possible loss of a stream's records, worded as in Spark's Kafka source."""
+    """Possible loss of records that a query should read."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"{NAME}: {what}. Some data may have been lost: it may have been deleted by retention, or the topic may "
-            "have been deleted, before it was read. If you do not want the streaming query to fail on this, set the "
-            "option 'failOnDataLoss' to 'false'."
+            f"{NAME}: {what}. Some data may have been lost: records may have been removed by retention, or with their "
+            "topic, before they were read. To get a warning instead of this error, set the option 'failOnDataLoss' to "
+            "'false'."
         )
 
 

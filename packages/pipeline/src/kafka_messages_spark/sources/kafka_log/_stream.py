@@ -151,7 +151,7 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
             for name, value in (("maxFilesPerTrigger", options.max_files), ("maxBytesPerTrigger", options.max_bytes)):
                 if value is not None:
                     raise invalid_argument(
-                        f"{NAME}: the option {name!r} requires Spark 4.2 or later; earlier versions read one batch"
+                        f"{NAME}: the option {name!r} requires Spark 4.2 or later; earlier versions read all new data at once"
                     )
             super().__init__(options, schema)
             self._known = Progress().to_json()
