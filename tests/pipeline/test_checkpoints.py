@@ -114,7 +114,7 @@ def test_checkpoint_sets_the_log_start_offset(
     before = places("before")
     assert before == {
         "orders": (0, 30, "within"),
-        "clicks": (0, 10, "within"),  # the cleaner took the first records: the log still begins at 0
+        "clicks": (0, 10, "within"),  # the cleaner removed the first records: the log still begins at 0
         "idle": (50, 50, "below the log"),
     }
     file = checkpoint(logs, "orders 0 10")

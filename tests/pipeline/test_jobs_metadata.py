@@ -211,7 +211,7 @@ def test_show_secrets_prints_secrets(spark: SparkSession, tmp_path: Path, capsys
 
 
 @pytest.mark.nightly
-def test_redaction_marks_reveal_changed_secrets(
+def test_redaction_hashes_reveal_changed_secrets(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     segment(tmp_path / "a", LOG, metadata(0, 0, *BEFORE))

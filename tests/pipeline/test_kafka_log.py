@@ -145,7 +145,7 @@ def test_symlinked_folders_are_read_once(tmp_path: Path) -> None:
 
 def test_file_name_of_invalid_utf8_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "orders-0").mkdir()
-    with suppress(OSError):  # where the file system has no such names
+    with suppress(OSError):  # file systems may reject the name
         (tmp_path / "orders-0" / os.fsdecode(b"\xff.log")).write_bytes(b"")
         with pytest.raises(
             ValueError,
@@ -164,7 +164,7 @@ def test_schema_selects_columns(spark: SparkSession, read: Any, folder: Path) ->
         reader.schema("offset int").load(str(folder)).collect()
     headers = StructType().add("headers", ArrayType(StructType().add("key", "string", False).add("value", "binary")))
     for name, schema in ("offset", "topic string, offset bigint NOT NULL"), ("headers", headers):
-        text = f"kafka_log: the column '{name}' can have nulls; remove NOT NULL from the schema"
+        text = f"kafka_log: the column '{name}' can have nulls; omit NOT NULL in the schema"
         with pytest.raises(PySparkException, match=text):
             reader.option("includeHeaders", "true").schema(schema).load(str(folder)).collect()
 

@@ -65,7 +65,7 @@ def test_starting_and_ending_timestamps_limit_the_rows(log: Path) -> None:
 
 
 @pytest.mark.parametrize("time", [(1 << 63) - 1, 10**18, 9223372036854776])
-def test_timestamp_beyond_the_log_reads_to_its_end(log: Path, time: int) -> None:
+def test_timestamp_after_the_log_selects_the_log_end(log: Path, time: int) -> None:
     assert offsets_of(reader_of(log, endingTimestamp=str(time))) == list(range(20, 80))
     assert offsets_of(reader_of(log, endingOffsetsByTimestamp=offsets(p0=time))) == list(range(20, 80))
     latest = {"startingOffsetsByTimestampStrategy": "latest"}

@@ -146,7 +146,7 @@ REFUSED = {
     ),
     "no files": (
         {"maxFilesPerTrigger": "0"},
-        "kafka_log: the option 'maxFilesPerTrigger' must be an integer of at least 1, not '0'",
+        "kafka_log: the option 'maxFilesPerTrigger' must be an integer above 0, not '0'",
     ),
     "modified": (
         {"modifiedAfter": "2026-01-01"},

@@ -165,7 +165,7 @@ def test_secrets_are_printed_on_request(
 ) -> None:
     outputs = run("internal_topics", ["cluster_metadata", str(files / "logs"), "--show-secrets"], tmp_path / "a", capfd)
     assert leaked(b"".join(text for place, text in outputs.items() if place.endswith(".parquet"))) == [
-        *(*OF_STATE, CORRUPT, NEWER),  # of a record whose type is known, but not its fields, there are no bytes
+        *(*OF_STATE, CORRUPT, NEWER),  # a record of a known type with unknown fields has no bytes
     ]
     outputs = run("metadata_diff", [str(files / "logs"), "--show-secrets"], tmp_path / "b", capfd)
     assert leaked(b"".join(text for place, text in outputs.items() if place.endswith(".parquet"))) == OF_STATE

@@ -54,9 +54,7 @@ def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.S
                 f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
             )
         if not field.nullable or _forbids_null(field.dataType):  # Spark relies on NOT NULL, but rows may have nulls
-            raise invalid_argument(
-                f"{owner}: the column {field.name!r} can have nulls; remove NOT NULL from the schema"
-            )
+            raise invalid_argument(f"{owner}: the column {field.name!r} can have nulls; omit NOT NULL in the schema")
     return pa.schema([full.field(name) for name in schema.names])
 
 

@@ -27,10 +27,7 @@ def use_for_next_session() -> None:
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """Run a local session's workers with this Python.
-
-    Raises PySparkValueError if the workers of a local Spark Connect server use a Python without this package.
-    """
+    """Set a local session's Python; raise PySparkValueError if that of a local Connect server's workers lacks the package."""
     if not _needs_python():
         return
     if "connect" not in type(spark).__module__:

@@ -26,8 +26,7 @@ from ._secrets import Redaction
 
 # Record type of control records, which ``kafka_log`` returns only with ``includeBatchMetadata``.
 CONTROL = "control"
-# Columns of every row: name of the record type (null if unknown), its ID, version of the value, tombstone flag, and
-# decoding error.
+# Columns of every row: record type (null if unknown) and its ID, version of the value, tombstone flag, decoding error.
 RECORD_FIELDS = pa.schema(
     [
         pa.field("record_type", pa.string()),

@@ -235,7 +235,7 @@ class RangeCheck:
             before = where[at]
             detail, severity = f"log append time {times[at]} below {highest[at]}", "warning"
             if epochs[at + 1] > epochs[before]:
-                detail, severity = f"{detail}, set by another leader", "info"
+                detail, severity = f"{detail} of an earlier leader", "info"
             self.add("timestamp", severity, int(position[at]), int(base[at]), detail)
         self.last.append_time, self.last.append_epoch = int(highest[-1]), int(epochs[where[-1]])
 

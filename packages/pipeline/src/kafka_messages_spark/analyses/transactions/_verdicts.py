@@ -66,11 +66,7 @@ def cases(now: Column, unread: int) -> list[tuple[Column, str, Column]]:
         (other_epoch, "hanging", text("the coordinator's transaction has epoch ", its_epoch)),
         (~F.col("is_listed"), "hanging", text("the partition is not in the coordinator's transaction")),
         (is_ongoing & (since_start > timeout), "late", text("open longer than its timeout of ", timeout, " ms")),
-        (
-            is_ending & (since_end > timeout),
-            "late",
-            text("the marker is missing: ", state, " for longer than the timeout"),
-        ),
+        (is_ending & (since_end > timeout), "late", text("the marker is missing: ", state, " beyond the timeout")),
         (is_ending, "ongoing", text("the coordinator is ending the transaction: ", state)),
     ]
 

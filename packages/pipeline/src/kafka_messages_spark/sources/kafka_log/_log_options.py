@@ -192,7 +192,5 @@ def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
                 f"and {name!r} ({file.name}); read them separately"
             )
     if first is None:
-        raise invalid_argument(
-            f"{NAME}: decode=internal: no files found, so the topic is unknown; set the option 'topic'"
-        )
+        raise invalid_argument(f"{NAME}: decode=internal: no files found; set the option 'topic'")
     return first[0]
