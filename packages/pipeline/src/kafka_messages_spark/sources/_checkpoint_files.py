@@ -40,7 +40,7 @@ def parsed(text: str) -> list[Entry]:
         return []
     *lines, rest = text.replace("\r\n", "\n").split("\n")
     if rest:
-        raise ValueError(f"line {len(lines) + 1} is {_short(rest)}, without a newline at the end")
+        raise ValueError(f"line {len(lines) + 1} is {_short(rest)}, without a newline")
     if lines[0] != _FORMAT_VERSION:
         raise ValueError(f"line 1 is {_short(lines[0])}, not the format version {_FORMAT_VERSION}")
     if len(lines) < 2 or not re.fullmatch(r"[0-9]{1,9}", lines[1]):
