@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 NEEDED = ("pyspark", "kafka_messages_spark", "pyarrow", "numpy")
 ON_CONNECT = os.environ.get("TESTS_ON_CONNECT") == "1"
-"""The same tests as a client of Spark Connect, whose server is started with them."""
+"""True if the tests start a Spark Connect server and use it as clients."""
 if not all(map(find_spec, NEEDED)):
-    collect_ignore_glob = ["test_[!i]*.py", "test_internal*.py"]  # test_installed.py is left, which says so
+    collect_ignore_glob = ["test_[!i]*.py", "test_internal*.py"]  # test_installed.py reports what is missing
 elif ON_CONNECT:
     collect_ignore_glob = [
         f"test_{name}.py" for name in ("connect", "demo", "discovery", "java", "worker_python")
-    ]  # have their own sessions
+    ]  # these tests create their own sessions
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -32,7 +32,7 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
 }
-# A short run of many small queries spends most of its time on compilation; nightly, without Connect, has the defaults.
+# Many small queries spend most of their time on compilation. The nightly tests, without Connect, use the defaults.
 FAST_START = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -49,8 +49,8 @@ def spark() -> Iterator[SparkSession]:
 
     ensure_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_TESTING"] = "1"  # a server of Connect takes any free port
-    # Functions of these modules go to workers by name.
+    os.environ["SPARK_TESTING"] = "1"  # a Spark Connect server then uses any free port
+    # Workers import functions of the test modules by name.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
     builder = SparkSession.builder.appName("tests/pipeline")
     builder = builder.remote("local[2]") if ON_CONNECT else builder.master("local[2]")

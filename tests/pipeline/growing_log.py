@@ -131,6 +131,6 @@ def follow(stream: Any, start: dict[str, Any], limit: Limit | None = None) -> tu
 
 
 LOST = (
-    "Some data may have been lost: it may have been deleted by retention, or the topic may have been deleted, before it "
-    "was read. If you do not want the streaming query to fail on this, set the option 'failOnDataLoss' to 'false'."
+    "Some data may have been lost: records may have been removed by retention, or with their topic, before they were "
+    "read. To get a warning instead of this error, set the option 'failOnDataLoss' to 'false'."
 )

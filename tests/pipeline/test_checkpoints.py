@@ -60,7 +60,7 @@ def test_checkpoint_entries_are_parsed() -> None:
         ("0\n", "line 2 is missing, not the number of entries"),
         ("0\n-1\n", "line 2 is '-1', not the number of entries"),
         ("0\n2\norders 0 1\n", "line 2 declares 2 entries, but there are 1"),
-        ("0\n1\norders 0 12", "line 3 is 'orders 0 12' and is not terminated"),
+        ("0\n1\norders 0 12", "line 3 is 'orders 0 12', without a newline"),
         ("0\n1\norders 0\n", "line 3 is 'orders 0', not topic, partition and offset"),
         ("0\n1\norders 0 -1\n", "line 3 is 'orders 0 -1', not topic, partition and offset"),
         ("0\n1\norders 2147483648 1\n", "line 3 is 'orders 2147483648 1', not topic, partition and offset"),
@@ -68,7 +68,7 @@ def test_checkpoint_entries_are_parsed() -> None:
         ("0\n2\no 0 1\no 0 2\n", "line 4: o-0 is listed twice"),
         ("0\n\u0661\no 0 1\n", "line 2 is '\u0661', not the number of entries"),
         ("0\n1\no 0 \u0661\n", "line 3 is 'o 0 \u0661', not topic, partition and offset"),
-        ("\0" * 50, f"line 1 is {chr(92).join([chr(39)] + ['x00'] * 39)}…' and is not terminated"),
+        ("\0" * 50, f"line 1 is {chr(92).join([chr(39)] + ['x00'] * 39)}…', without a newline"),
     ],
 )
 def test_damaged_checkpoint_text_raises_value_error(text: str, message: str) -> None:
@@ -114,7 +114,7 @@ def test_checkpoint_sets_the_log_start_offset(
     before = places("before")
     assert before == {
         "orders": (0, 30, "within"),
-        "clicks": (0, 10, "within"),  # the cleaner took the first records: the log still begins at 0
+        "clicks": (0, 10, "within"),  # the cleaner removed the first records: the log still begins at 0
         "idle": (50, 50, "below the log"),
     }
     file = checkpoint(logs, "orders 0 10")
@@ -156,7 +156,7 @@ def test_damaged_checkpoint_is_reported_and_ignored(
     commits(logs, orders=7)
     file = checkpoint(logs, "orders 0 10")
     file.write_bytes(file.read_bytes()[:-2])
-    told = "damaged checkpoint, ignored: line 3 is 'orders 0 1' and is not terminated"
+    told = "damaged checkpoint, ignored: line 3 is 'orders 0 1', without a newline"
     for job in (groups.main, transactions_job.main):
         out = str(tmp_path / job.__module__)
         more = ["--data", str(logs)] if job is groups.main else []
@@ -215,7 +215,7 @@ def test_log_ending_below_its_high_watermark_is_a_finding(
     assert "a log that ends below the high watermark of the broker" in capsys.readouterr().out
     (row,) = spark.read.parquet(f"{out}/findings").collect()
     file = tmp_path / "one" / "orders-0" / f"{4:020}.log"
-    detail = "ends at offset 10, below the high watermark 12: lost, or copied before the checkpoint"
+    detail = "ends at offset 10, below the high watermark 12: truncated, or copied before the checkpoint"
     assert row.asDict() == {
         "check": "high_watermark",
         "severity": "info",
@@ -230,5 +230,5 @@ def test_log_ending_below_its_high_watermark_is_a_finding(
     damaged = checkpoint(tmp_path / "two", "orders 0 1", name=HIGH_WATERMARK)
     damaged.write_bytes(damaged.read_bytes()[:-2])
     assert segments_job.main([str(tmp_path / "two"), "--quiet"]) == 1
-    told = "damaged checkpoint, ignored: line 3 is 'orders 0 ' and is not terminated"
+    told = "damaged checkpoint, ignored: line 3 is 'orders 0 ', without a newline"
     assert any(line.endswith(told) for line in capsys.readouterr().out.splitlines())

@@ -147,7 +147,7 @@ def test_share_group_start_offsets_equal_admin_client(spark: SparkSession, clust
         place = f"{topics[key.topic_id]}-{key.partition}"
         if value is None:
             del group[place]
-        elif value.start_offset >= 0:  # -1 in an update: as it was
+        elif value.start_offset >= 0:  # -1 in an update: unchanged
             group[place] = value.start_offset
     answers = {group: facts["start_offsets"] for group, facts in cluster.answers["share_groups"].items()}
     assert {group: offsets for group, offsets in starts.items() if offsets} == answers
@@ -163,7 +163,7 @@ def as_answers(entities: list[Any]) -> Row:
         found.setdefault(row.entity, []).append((json.loads(row.key), row.fields))
     configs: dict[str, Row] = {}
     for (kind, name, config), fields in found["config"]:
-        # Configurations of all brokers are told as those of each.
+        # The admin client reports configurations of all brokers as those of each broker.
         configs.setdefault(f"{RESOURCES[kind]} {name or 1}", {})[config] = fields["value"]
     quotas = [
         {
@@ -191,7 +191,7 @@ def test_metadata_image_equals_admin_client(spark: SparkSession, cluster: Cluste
     chosen = metadata.records_of(records, base=base)
     answers = cluster.answers
     assert as_answers(metadata.image(metadata.replay(chosen)).collect()) == {
-        # kraft.version has control records of its own.
+        # kraft.version is in control records.
         "features": {name: level for name, level in answers["features"].items() if name != "kraft.version"},
         "topics": {name: facts["id"] for name, facts in answers["topics"].items()},
         "partitions": {

@@ -218,7 +218,7 @@ REFUSED = {
     ),
     "corrupt column without PERMISSIVE": (
         {"columnNameOfCorruptRecord": "bad"},
-        "from_kafka: 'columnNameOfCorruptRecord' requires the option 'mode' PERMISSIVE, not FAILFAST",
+        "from_kafka: the option 'columnNameOfCorruptRecord' requires mode=PERMISSIVE, not FAILFAST",
     ),
     "corrupt column is a field": (
         {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "topics"},
@@ -248,12 +248,12 @@ def test_unknown_message_or_version_is_rejected() -> None:
     with pytest.raises(ValueError, match=r"^MetadataResponse has no version 99, only versions 0 to \d+$"):
         from_kafka("value", "MetadataResponse", 99)
     with pytest.raises(ValueError, match=r"^version must be an integer, a column of integers or None, not 'v'$"):
-        from_kafka("value", "MetadataResponse", "v")  # type: ignore[arg-type]  # that is what is refused
+        from_kafka("value", "MetadataResponse", "v")  # type: ignore[arg-type]  # the invalid argument
     with pytest.raises(ValueError, match=r"^to_kafka: version must be an integer or a column of integers, not None$"):
-        to_kafka("value", "MetadataResponse", None)  # type: ignore[arg-type]  # likewise
+        to_kafka("value", "MetadataResponse", None)  # type: ignore[arg-type]  # the invalid argument
 
 
-def test_schema_is_limited_to_a_version() -> None:
+def test_schema_of_a_version_has_only_its_fields() -> None:
     every = schema_of_kafka("MetadataResponse")
     first = schema_of_kafka("MetadataResponse", 0)
     assert first.names == ["brokers", "topics"]
@@ -290,15 +290,15 @@ def test_decode_rejects_invalid_columns(spark: SparkSession) -> None:
     with pytest.raises(ValueError, match=r"^decode: the column 'id' already exists; choose another name for 'into'$"):
         decode(df, "MetadataResponse", 12, into="id")
     with pytest.raises(ValueError, match=r"^decode: expected column names, got {'mode': 'PERMISSIVE'}$"):
-        decode(df, "MetadataResponse", 12, {"mode": "PERMISSIVE"})  # type: ignore[arg-type]  # that is what is refused
+        decode(df, "MetadataResponse", 12, {"mode": "PERMISSIVE"})  # type: ignore[arg-type]  # the invalid argument
     with pytest.raises(ValueError, match=r"^decode: expected column names, got Column<"):
-        decode(df, "MetadataResponse", 12, F.col("value"))  # type: ignore[arg-type]  # likewise
+        decode(df, "MetadataResponse", 12, F.col("value"))  # type: ignore[arg-type]  # the invalid argument
     with pytest.raises(ValueError, match=r"^decode: keep must be a list of column names, not 'id'$"):
         decode(df, "MetadataResponse", 12, keep="id")
     with pytest.raises(
         ValueError, match=r"^decode: version must be an integer, a column of integers or None, not 1.0$"
     ):
-        decode(df, "MetadataResponse", 1.0)  # type: ignore[arg-type]  # likewise
+        decode(df, "MetadataResponse", 1.0)  # type: ignore[arg-type]  # the invalid argument
 
 
 def test_column_names_with_dots_and_spaces_are_accepted(spark: SparkSession) -> None:

@@ -77,8 +77,8 @@ def test_every_keyless_record_type_is_decoded(spark: SparkSession, log: str) -> 
 COMMIT = kafka_messages.OffsetCommitKey(group="g", topic="orders", partition=1)
 ODD = {
     "unknown type": ((b"\x00\x63rest", b"\x00\x01x"), (None, 99, "group-coordinator has no record type 99")),
-    "no key": ((None, b"\x00\x01x"), (None, None, "there is no key")),
-    "nothing": ((None, None), (None, None, "there is no key")),
+    "no key": ((None, b"\x00\x01x"), (None, None, "the record has no key")),
+    "nothing": ((None, None), (None, None, "the record has no key")),
     "short key": ((b"\x00", b"\x00\x01x"), (None, None, "record type: 2 bytes needed at offset 0, 1 left")),
     "negative type": ((b"\xff\xff", None), (None, None, "group-coordinator has no record type -1")),
 }

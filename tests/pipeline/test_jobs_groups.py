@@ -190,7 +190,7 @@ def test_group_option_selects_a_group(log: Path, capsys: pytest.CaptureFixture[s
 def test_input_of_another_topic_is_rejected(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(log / "orders-0"), "--quiet"]) == 2
     place = log / "orders-0"
-    want = f"groups: error: no segments of __consumer_offsets in {place}; found some of orders\n"
+    want = f"groups: error: no segments of __consumer_offsets in {place}; found segments of orders\n"
     assert capsys.readouterr().err.endswith(want)
 
 
@@ -203,7 +203,7 @@ def test_commit_storms_are_found(spark: SparkSession) -> None:
     assert [(row.commits, row.peak, (row.end - row.start).total_seconds()) for row in found] == [(20, 20, 19)] * 2
 
 
-def test_storms_equal_plain_count(spark: SparkSession) -> None:
+def test_commit_storms_equal_a_plain_python_count(spark: SparkSession) -> None:
     chance = Random(1)
     rows = []
     for partition in range(4):
@@ -238,7 +238,7 @@ def millis(time: datetime) -> int:
 
 
 @pytest.mark.nightly
-def test_lost_commit_is_ignored(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreplicated_commit_is_absent(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def written(offset: int, record: tuple[bytes, bytes | None]) -> bytes:
         key, value = record
         return write_batches([{"key": key, "value": value, "timestamp": at(offset)}], base_offset=offset)
@@ -308,7 +308,7 @@ def test_deleted_folders_are_skipped(spark: SparkSession, tmp_path: Path, capsys
     assert "skipped" not in capsys.readouterr().out
 
 
-def test_input_of_deleted_folders_only_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_with_only_deleted_folders_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, f"__consumer_offsets-0.{32 * 'a'}-delete", data(0))
     (tmp_path / "server.log").write_text("no segment")
     assert main([str(tmp_path), "--quiet"]) == 2

@@ -39,7 +39,7 @@ CLASSIC = pytest.mark.skipif(
 @contextmanager
 def one_partition(spark: SparkSession) -> Iterator[None]:
     settings = {name: value for name, value in _local_mode.SETTINGS.items() if spark.conf.isModifiable(name)}
-    assert len(settings) == len(_local_mode.SETTINGS) - 1  # the page of Spark, which a session has or has not
+    assert len(settings) == len(_local_mode.SETTINGS) - 1  # spark.ui.enabled is fixed when a session starts
     before = {name: spark.conf.get(name, None) for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)
@@ -72,7 +72,7 @@ def test_local_mode_gives_equal_reports_and_tables(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("secrets.token_hex", lambda size: "11" * size)  # marks of hidden values are by a random salt
+    monkeypatch.setattr("secrets.token_hex", lambda size: "11" * size)  # instead of the random salt
     read = _watched(monkeypatch)
     job.main([*argv, "--quiet", "--output", str(tmp_path / "usual")])
     usual = capsys.readouterr().out
@@ -149,7 +149,7 @@ def test_input_size_is_compared_with_the_limit(tmp_path: Path, monkeypatch: pyte
     ],
     ids=lambda value: value.__name__.rpartition(".")[2] if isinstance(value, ModuleType) else "",
 )
-def test_only_files_of_the_job_topics_count(
+def test_input_size_includes_only_files_of_the_job_topics(
     job: ModuleType, argv: list[str], want: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for broker in ("b1", "b2"):

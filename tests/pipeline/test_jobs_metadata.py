@@ -138,8 +138,8 @@ def test_differences_between_offsets_of_a_log_are_found(
         "topic orders: retention.ms",
     ]
     assert start + 11 not in {row.offset for row in rows}
-    assert (by_offset[18].change, by_offset[18].problem) == ("added", "changes what was not there")
-    assert (by_offset[19].change, by_offset[19].problem) == ("unchanged", "removes what was not there")
+    assert (by_offset[18].change, by_offset[18].problem) == ("added", "changes an entity that does not exist")
+    assert (by_offset[19].change, by_offset[19].problem) == ("unchanged", "removes an entity that does not exist")
     assert max(by_offset) == 19
     (odd,) = spark.read.parquet(f"{out}/unhandled").collect()
     assert (odd.record_type, odd.records, odd.first_offset) == (None, 1, end)
@@ -150,7 +150,7 @@ def test_differences_between_offsets_of_a_log_are_found(
     ):
         assert "swordfish" not in text
         assert "tuna" not in text
-    for text in ("Unsupported records, ignored", "Changes with problems", "removes what was not there"):
+    for text in ("Unsupported records, ignored", "Changes with problems", "removes an entity that does not exist"):
         assert text in report
 
 
@@ -211,7 +211,7 @@ def test_show_secrets_prints_secrets(spark: SparkSession, tmp_path: Path, capsys
 
 
 @pytest.mark.nightly
-def test_redaction_marks_reveal_changed_secrets(
+def test_redaction_hashes_reveal_changed_secrets(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     segment(tmp_path / "a", LOG, metadata(0, 0, *BEFORE))

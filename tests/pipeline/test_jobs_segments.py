@@ -53,7 +53,7 @@ def test_gaps_overlaps_and_corrupt_batches_are_found(tmp_path: Path) -> None:
 
 
 def test_unreadable_file_is_a_finding(spark: SparkSession, tmp_path: Path) -> None:
-    path = str(tmp_path / "orders-3" / f"{0:020}.log")  # as if deleted after it was listed; root may read anything
+    path = str(tmp_path / "orders-3" / f"{0:020}.log")  # as if deleted after the listing; root can read any file
     columns = "path string, size long, start long, end long, topic string, partition int"
     ranges = spark.createDataFrame([(path, 1000, 0, None, "orders", 3)], columns)
     checks = segments.checked_ranges(ranges, "records")
@@ -130,14 +130,14 @@ def test_sequence_gaps_and_duplicates_are_found(tmp_path: Path) -> None:
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
         ("sequence_duplicate", "error", 4, "producer 1: duplicate sequence 2"),
         ("sequence_gap", "warning", 5, "producer 1: sequence 9, expected 3"),
-        ("sequence_back", "error", 6, "producer 1: sequence 4 again, expected 10"),
+        ("sequence_back", "error", 6, "producer 1: decreasing sequence 4, expected 10"),
         ("sequence_gap", "warning", 9, "producer 1: epoch 2 begins with sequence 3"),
         ("producer_epoch", "error", 10, "producer 1: epoch 1 below 2"),
     ]
     last = (1 << 31) - 1
     assert sequence_fault(0, 0, 0, 0, last) is None
     assert sequence_fault(0, last, 0, 0) == ("sequence_gap", "warning", f"sequence 0, expected {last}")
-    assert sequence_fault(0, 1, 0, last) == ("sequence_back", "error", f"sequence {last} again, expected 1")
+    assert sequence_fault(0, 1, 0, last) == ("sequence_back", "error", f"decreasing sequence {last}, expected 1")
 
 
 def test_group_coordinator_sequences_must_be_0(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_group_coordinator_sequences_must_be_0(tmp_path: Path) -> None:
     ]
 
 
-def test_append_time_of_another_leader_is_only_info(tmp_path: Path) -> None:
+def test_append_time_below_that_of_an_earlier_leader_is_info(tmp_path: Path) -> None:
     appended = {"timestamp_type": 1}
     batches = [
         data(0, 1000, leader_epoch=1),
@@ -178,7 +178,7 @@ def test_append_time_of_another_leader_is_only_info(tmp_path: Path) -> None:
     ]
     places = sized(*batches)
     assert check(segment(tmp_path, "t-0", *batches)) == [
-        ("timestamp", "info", places[2], 2, 1, f"log append time {at(18)} below {at(20)}, set by another leader"),
+        ("timestamp", "info", places[2], 2, 1, f"log append time {at(18)} below {at(20)} of an earlier leader"),
         ("timestamp", "warning", places[4], 4, 1, f"log append time {at(29)} below {at(30)}"),
     ]
 
@@ -188,7 +188,7 @@ def test_corrupt_records_with_valid_checksum_are_found(tmp_path: Path) -> None:
 
     good = data(0, count=3)
     bad = bytearray(data(3, count=3))
-    bad[61] = 0x7F  # the first record says that it is longer than the batch
+    bad[61] = 0x7F  # the length of the first record exceeds the batch
     bad[17:21] = plain_crc32c(bytes(bad[21:])).to_bytes(4, "big")
     file = segment(tmp_path, "t-0", good, bytes(bad), data(6))
     assert check(file, with_records=False) == []
@@ -201,7 +201,8 @@ def test_number_of_findings_is_limited(tmp_path: Path) -> None:
     batches = [data(3 * number) for number in range(MAX_FINDINGS + 11)]
     found = check(segment(tmp_path, "t-0", *batches))
     assert len(found) == MAX_FINDINGS + 1
-    assert found[-1][:5] == ("gap", "warning", None, None, 20)
+    detail = "further findings of this check are not listed; sum of their counts: 20"
+    assert found[-1] == ("gap", "warning", None, None, 20, detail)
     assert sum(each[4] for each in found) == 2 * (MAX_FINDINGS + 10)
 
 
@@ -234,7 +235,7 @@ def _is_corrupt(finding: dict[str, object] | None) -> bool:
     return finding is not None and finding["check"] == "corrupt"
 
 
-def test_files_are_split_into_shares() -> None:
+def test_files_are_split_into_tasks() -> None:
     assert [part for name, size in (("a", 25), ("b", 1), ("c", 0)) for part in ranges_of(name, size, 10)] == [
         FileRange("a", 25, 0, 10, 10),
         FileRange("a", 25, 10, 20, 10),
@@ -294,7 +295,7 @@ def test_segments_job_reports_every_kind_of_finding(
     }
     gaps = [(row["offset"], row["count"], row.severity) for row in rows if row.check == "gap" and row.topic == "b"]
     assert sorted(gaps) == [(50, 10, "info"), (50, 30, "info")]
-    assert short["a-0/020.log", "gap"].detail == "10 offsets from 10 are missing before it"
+    assert short["a-0/020.log", "gap"].detail == "10 offsets from 10 are missing"
     assert short["a-0/021.log", "sequence_gap"].detail == "producer 7: sequence 30, expected 11"
     assert short["c-0/007.log", "empty"].detail == "only 4096 zero bytes"
     assert short["b-0/040.log", "gap"].detail.endswith("; the log was compacted")
@@ -383,7 +384,7 @@ def test_findings_do_not_depend_on_the_range_size(spark: SparkSession, tmp_path:
         ("sequence_back", "error", 52, 1),
     ]
     assert found(1 << 20) == want
-    assert found(70) == want  # a batch has 71 bytes: each is in a range of its own
+    assert found(70) == want  # each batch has 71 bytes, and thus its own range
     commits = tmp_path / "commits"
     batches = [data(number, producer=1, epoch=number // 4) for number in range(9)]
     for name in ("__consumer_offsets-0", "no name of a partition"):

@@ -96,5 +96,5 @@ def test_missing_schema_is_rejected(
 ) -> None:
     segment(tmp_path, "orders-0", data(0))
     assert segments.main([str(tmp_path), "--tables", name]) == 2
-    error = f"segments: error: --tables: unknown schema {name!r}\n"
+    error = f"segments: error: --tables: unknown schema {name!r}; create the schema first\n"
     assert capsys.readouterr() == ("", error)

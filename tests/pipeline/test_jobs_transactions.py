@@ -57,7 +57,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
         data(9, 13, producer=3, transactional=False),
     ]
     segment(folder, "orders-0", *done)
-    # The last one began ten seconds before the end, the others a hundred.
+    # The last transaction began ten seconds before the end, the others a hundred.
     seconds = dict.fromkeys(PRODUCERS, 20.0) | {100: 110.0}
     opened = [data(10 + at, seconds[each], producer=each) for at, each in enumerate(PRODUCERS)]
     segment(folder, "orders-0", *opened, data(40, 120), base=10)
@@ -92,9 +92,9 @@ WANT = {
     105: ("hanging", "elsewhere", "the partition is not in the coordinator's transaction"),
     106: ("hanging", "moved", "the transactional id has producer id 999 now"),
     107: ("hanging", "gone", "the coordinator has removed the transactional id"),
-    108: ("ongoing", "ending", "the coordinator is ending it: PrepareCommit"),
+    108: ("ongoing", "ending", "the coordinator is ending the transaction: PrepareCommit"),
     109: ("late", "stuck", "the marker is missing: PrepareAbort beyond the timeout"),
-    110: ("ongoing", "exhausted", "the coordinator is ending it: PrepareCommit"),
+    110: ("ongoing", "exhausted", "the coordinator is ending the transaction: PrepareCommit"),
     111: ("hanging", "dead", "the coordinator has no open transaction: Dead"),
     112: ("hanging", "later", "the coordinator has no open transaction: CompleteCommit"),
 }
@@ -160,7 +160,7 @@ def test_open_transactions_have_the_expected_verdicts(
 
 
 @pytest.mark.nightly
-def test_newest_timestamp_is_the_current_time(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verdicts_are_as_of_the_newest_timestamp(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(cluster), "--limit", "2", "--exit-zero", "--quiet"]) == 0
     report = capsys.readouterr().out
     assert "as of              2026-09-21 14:15:30.000Z\n" in report
@@ -168,7 +168,7 @@ def test_newest_timestamp_is_the_current_time(cluster: Path, capsys: pytest.Capt
 
 
 @pytest.mark.nightly
-def test_input_without_timestamps_is_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_mentions_missing_timestamps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "orders-0")
     assert main([str(tmp_path), "--quiet"]) == 0
     assert "as of              unknown, no timestamps found\n" in capsys.readouterr().out
@@ -186,7 +186,7 @@ def test_verdicts_are_unknown_without_coordinator(
     assert report.count("__transaction_state was not read; older than the maximum timeout") == 12
 
 
-def test_records_and_batches_give_equal_transactions(spark: SparkSession, cluster: Path) -> None:
+def test_transactions_from_records_equal_those_from_batches(spark: SparkSession, cluster: Path) -> None:
     register(spark)
     reader = spark.read.format("kafka_log").option("includeBatchMetadata", "true").option("mode", "PERMISSIVE")
     records = reader.option("recursiveFileLookup", "true").load(str(cluster))
@@ -209,7 +209,7 @@ def test_markers_end_transactions_by_epoch(spark: SparkSession, tmp_path: Path) 
         marker("ABORT", 11, 7, 3, epoch=2),
     ]
     segment(tmp_path / "a", "t-0", *log, base=5)
-    segment(tmp_path / "b", "t-0", *log[:4], base=5)  # another replica of it
+    segment(tmp_path / "b", "t-0", *log[:4], base=5)  # another replica
     found = transactions.find_transactions(read_batches(spark, [str(tmp_path)]))
     rows = found.orderBy("producer_id", "marker_offset").collect()
     assert [(row.producer_id, row.producer_epoch, row.status, row.batches, row.marker_offset) for row in rows] == [
@@ -238,10 +238,10 @@ def test_transactions_of_several_partitions_are_joined(spark: SparkSession, tmp_
     run(1, 0, "COMMIT", "a-0", "a-1", "b-0")
     run(1, 1, "COMMIT", "b-0")
     run(1, 2, "COMMIT", "a-1")
-    run(1, 2.4, "ABORT", "a-0")  # was begun before the marker of the last one had been written
+    run(1, 2.4, "ABORT", "a-0")  # begins before the marker of the previous transaction
     run(1, 2.8, "ABORT", "a-0")
     run(2, 3, "COMMIT", "a-0", epoch=5, ends=1)
-    run(2, 3, "COMMIT", "a-1", epoch=6, ends=1)  # at the same time; each has an epoch of its own
+    run(2, 3, "COMMIT", "a-1", epoch=6, ends=1)  # at the same time, with another epoch
     for name, batches in logs.items():
         segment(tmp_path, name, *batches)
     found = transactions.find_transactions(read_batches(spark, [str(tmp_path)]))
@@ -375,7 +375,7 @@ def test_invalid_input_exits_with_2(spark: SparkSession, tmp_path: Path, capsys:
     assert error(missing) == f"transactions: error: [PATH_NOT_FOUND] Path does not exist: {missing}."
     assert error(empty) == f"transactions: error: no segments in {empty}"
     assert error(there, "--transaction-state", there) == (
-        f"transactions: error: no segments of __transaction_state in {there}; found some of t"
+        f"transactions: error: no segments of __transaction_state in {there}; found segments of t"
     )
     assert error(there, "--output", str(tmp_path), "--format", "nonsense") == (
         "transactions: error: --format: unknown format 'nonsense'"

@@ -123,17 +123,17 @@ BROKEN = {
     "negative": (
         b"\xff\xff\xff\xffxx",
         -1,
-        "invalid length of -1 bytes; 0 to 104857600 are possible; later frames cannot",
+        "invalid frame length -1; expected 0 to 104857600; later frames cannot",
     ),
     "absurd": (
         b"\x7f\xff\xff\xffxx",
         2**31 - 1,
-        "invalid length of 2147483647 bytes; 0 to 104857600 are possible; later",
+        "invalid frame length 2147483647; expected 0 to 104857600; later frames cannot",
     ),
     "TLS": (
         b"\x16\x03\x01\x02\x00",
         0x16030102,
-        "invalid length of 369295618 bytes; 0 to 104857600 are possible; later ",
+        "invalid frame length 369295618; expected 0 to 104857600; later frames cannot",
     ),
 }
 
@@ -150,13 +150,13 @@ def test_broken_stream_ends_with_a_problem(tmp_path: Path, rest: bytes, size: in
         read(file)
     assert [row["correlation_id"] for row in read(file, ignoreCorruptFiles="true")] == [1]
     if "TLS" in row["problem"]:
-        assert row["problem"].endswith("; this looks like TLS")
+        assert row["problem"].endswith(" cannot be located; the bytes look like TLS")
 
 
 def test_capture_starting_mid_connection_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.requests").write_bytes(REQUESTS[2][7:] + REQUESTS[0])
     (row,) = read(tmp_path, mode="PERMISSIVE")
-    assert row["problem"].endswith("cannot be located; this does not look like the start of a connection")
+    assert row["problem"].endswith("cannot be located; the bytes do not look like the start of a connection")
 
 
 def test_truncated_response_header_is_a_problem(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_options_override_file_names(capture: Path, tmp_path: Path) -> None:
 REFUSED = {
     "no direction": (
         {},
-        "kafka_frames: the name of {file} does not contain the direction: no broker port (9092), "
+        "kafka_frames: the name of {file} does not give the direction, by exactly one broker port (9092), or by "
         "'request' or 'response'. Set the option 'direction', 'brokerPorts' or 'fileNamePattern'",
     ),
     "direction": (
@@ -236,7 +236,7 @@ REFUSED = {
     ),
     "no text": (
         {"layout": "follow"},
-        "kafka_frames: {file} does not start with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow",
+        "kafka_frames: {file} does not start with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow output",
     ),
     "unknown": (
         {"brokerPort": "1"},
@@ -285,14 +285,14 @@ def test_damaged_follow_text_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "stream0.txt"
     file.write_bytes(follow(REQUESTS[0].hex().encode(), b"xyz", REQUESTS[1].hex().encode()))
     rows = read(file, layout="follow", mode="PERMISSIVE")
-    no_hex = "a line of tshark's follow is not hexadecimal: b'xyz\\n'"
+    no_hex = "a line of tshark's follow output is not hexadecimal: b'xyz\\n'"
     assert [(row["direction"], row["correlation_id"], row["position"], row["problem"]) for row in rows] == [
         ("request", 1, 0, None),
         ("request", None, len(REQUESTS[0]), no_hex),
         ("response", None, 0, no_hex),
     ]
     with pytest.raises(
-        FramesError, match=r"stream0\.txt: frame at byte \d+: a line of tshark's follow is not hexadecimal"
+        FramesError, match=r"stream0\.txt: frame at byte \d+: a line of tshark's follow output is not hexadecimal"
     ):
         read(file, layout="follow")
 
@@ -302,7 +302,7 @@ def test_damaged_follow_text_within_a_frame_is_a_problem(tmp_path: Path) -> None
     cut = REQUESTS[1][:9]
     file.write_bytes(follow(REQUESTS[0].hex().encode(), cut.hex().encode(), b"xyz"))
     rows = read(file, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
-    no_hex = "a line of tshark's follow is not hexadecimal: b'xyz\\n'"
+    no_hex = "a line of tshark's follow output is not hexadecimal: b'xyz\\n'"
     problem = f"the stream ends after 5 of the {len(REQUESTS[1]) - 4} bytes of a frame; {no_hex}"
     assert [(row["direction"], row["position"], row["problem"], row["bad"]) for row in rows] == [
         ("request", 0, None, None),
@@ -315,7 +315,7 @@ def test_file_without_tshark_output_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"x" * (1 << 18))
     (tmp_path / "b.txt").write_bytes(follow(REQUESTS[0].hex().encode()))
     rows = read(tmp_path, layout="follow", mode="PERMISSIVE", columnNameOfCorruptRecord="bad")
-    problem = "the file does not start with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
+    problem = "the file does not start with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow output"
     named = [{name: row[name] for name in ("connection", "direction", "position", "problem", "bad")} for row in rows]
     assert named == [
         {"connection": None, "direction": None, "position": 0, "problem": problem, "bad": b"x" * (1 << 18)},
@@ -368,7 +368,7 @@ def test_frames_do_not_depend_on_the_chunk_size(bodies: list[bytes], chunk: int,
     assert positions == starts[: len(positions)]
 
 
-def test_claimed_length_allocates_no_memory() -> None:
+def test_large_length_prefix_allocates_no_memory() -> None:
     class File:
         asked = 0
 

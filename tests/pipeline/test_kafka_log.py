@@ -145,10 +145,11 @@ def test_symlinked_folders_are_read_once(tmp_path: Path) -> None:
 
 def test_file_name_of_invalid_utf8_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "orders-0").mkdir()
-    with suppress(OSError):  # where the file system has no such names
+    with suppress(OSError):  # file systems may reject the name
         (tmp_path / "orders-0" / os.fsdecode(b"\xff.log")).write_bytes(b"")
         with pytest.raises(
-            ValueError, match=r"^kafka_log: a name in .*/orders-0 is invalid UTF-8: b'.*/orders-0/\\xff\.log'$"
+            ValueError,
+            match=r"^kafka_log: a file name in .*/orders-0 is invalid UTF-8; rename b'.*/orders-0/\\xff\.log'$",
         ):
             FileSelection((str(tmp_path / "orders-0"),)).find("kafka_log")
 
@@ -163,7 +164,7 @@ def test_schema_selects_columns(spark: SparkSession, read: Any, folder: Path) ->
         reader.schema("offset int").load(str(folder)).collect()
     headers = StructType().add("headers", ArrayType(StructType().add("key", "string", False).add("value", "binary")))
     for name, schema in ("offset", "topic string, offset bigint NOT NULL"), ("headers", headers):
-        text = f"kafka_log: the column '{name}' can have nulls; remove NOT NULL in the schema"
+        text = f"kafka_log: the column '{name}' can have nulls; omit NOT NULL in the schema"
         with pytest.raises(PySparkException, match=text):
             reader.option("includeHeaders", "true").schema(schema).load(str(folder)).collect()
 
@@ -246,7 +247,8 @@ def test_corrupt_column_can_be_renamed(read: Any, folder: Path) -> None:
     assert row._corrupt_record.position > 0
     with pytest.raises(PySparkException, match="'columnNameOfCorruptRecord' is 'key', but there is a column of this"):
         read(mode="PERMISSIVE", columnNameOfCorruptRecord="key").count()
-    with pytest.raises(PySparkException, match="requires the option 'mode' PERMISSIVE, not FAILFAST"):
+    text = "kafka_log: the option 'columnNameOfCorruptRecord' requires mode=PERMISSIVE, not FAILFAST"
+    with pytest.raises(PySparkException, match=text):
         read(columnNameOfCorruptRecord="bad").count()
 
 

@@ -73,7 +73,7 @@ _ACTIONS = st.one_of(
 
 @given(st.lists(_ACTIONS, max_size=25), st.integers(0, 2), st.sampled_from(["128m", "150b"]))
 @settings(max_examples=120, deadline=None)
-def test_committed_offsets_of_any_transactions_are_read(
+def test_read_committed_equals_a_model_for_any_transactions(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[Any, ...]], first: int, most: str
 ) -> None:
     broker = Broker()
@@ -83,7 +83,7 @@ def test_committed_offsets_of_any_transactions_are_read(
     folder = broker.write(tmp_path_factory.getbasetemp() / "payments-0", first)
     start = sorted(broker.segments)[first]
     if first:
-        # What is open since before the start is not known to the files, which have no record of it but what follows.
+        # Of transactions that began before the first file, only records in the files are known.
         stable = [[at for at in offsets if at >= start] for offsets in broker.open.values()]
         broker.open = {number: offsets for number, offsets in enumerate(stable) if offsets}
     expected = [at for at in broker.committed() if at >= start]
@@ -157,7 +157,7 @@ def test_damaged_marker_leaves_the_transaction_open(tmp_path: Path) -> None:
     log = write_sample_log(tmp_path)
     file = log / f"{4:020}.log"
     data = bytearray(file.read_bytes())
-    data[-78 + 16] ^= 0x40  # its magic
+    data[-78 + 16] ^= 0x40  # the magic byte
     file.write_bytes(data)
     assert offsets_of(reader_of(log, mode="PERMISSIVE", **COMMITTED)) == [0, 1, 2]
     with pytest.raises(ValueError, match=f"{4:020}.log: batch at byte"):

@@ -65,7 +65,7 @@ def test_starting_and_ending_timestamps_limit_the_rows(log: Path) -> None:
 
 
 @pytest.mark.parametrize("time", [(1 << 63) - 1, 10**18, 9223372036854776])
-def test_timestamp_beyond_the_log_reads_to_its_end(log: Path, time: int) -> None:
+def test_timestamp_after_the_log_selects_the_log_end(log: Path, time: int) -> None:
     assert offsets_of(reader_of(log, endingTimestamp=str(time))) == list(range(20, 80))
     assert offsets_of(reader_of(log, endingOffsetsByTimestamp=offsets(p0=time))) == list(range(20, 80))
     latest = {"startingOffsetsByTimestampStrategy": "latest"}
@@ -87,8 +87,8 @@ def test_timestamp_without_offset_is_rejected(log: Path) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingTimestamp="80000").partitions()
     assert str(caught.value) == (
-        "kafka_log: No offset matched from request of topic-partition orders-0 and timestamp 80000. With the option "
-        "'startingOffsetsByTimestampStrategy' as 'latest' nothing is read of such a partition."
+        "kafka_log: No offset matched from request of topic-partition orders-0 and timestamp 80000. To start such "
+        "partitions at their end, set the option 'startingOffsetsByTimestampStrategy' to 'latest'."
     )
     latest = reader_of(log, startingTimestamp="80000", startingOffsetsByTimestampStrategy="latest")
     assert offsets_of(latest) == []
@@ -183,14 +183,14 @@ def test_starting_offsets_reject_snapshots(log: Path) -> None:
         reader_of(log, startingOffsets=offsets(p0=50)).partitions()
     assert str(caught.value) == (
         f"kafka_log: the option 'startingOffsets' is not supported for the snapshot {log}/{60:020}-0000000001.checkpoint, "
-        "which has its own offsets; exclude snapshots with the option 'pathGlobFilter' as '*.log'"
+        "which has its own offsets; set the option 'pathGlobFilter' to '*.log' to exclude snapshots"
     )
     assert offsets_of(reader_of(log, startingOffsets=offsets(p0=75), pathGlobFilter="*.log")) == [*range(75, 80)]
 
 
 LOST = (
-    ". Some data may have been lost: it may have been deleted by retention, or the topic may have been deleted, before it "
-    "was read. If you do not want the streaming query to fail on this, set the option 'failOnDataLoss' to 'false'."
+    ". Some data may have been lost: records may have been removed by retention, or with their topic, before they were "
+    "read. To get a warning instead of this error, set the option 'failOnDataLoss' to 'false'."
 )
 
 

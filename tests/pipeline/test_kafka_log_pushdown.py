@@ -207,11 +207,11 @@ def test_filters_are_pushed_down_in_spark(
     assert filtered().count() == 151
     capsys.readouterr()
     filtered().where("offset > 41").explain()
-    assert (" Filter (" not in capsys.readouterr().out) == switched  # what is taken exactly is not asked again
+    assert (" Filter (" not in capsys.readouterr().out) == switched  # Spark does not repeat accepted filters
     again = rows()
     assert again.where("offset > 57").count() == 4
     assert again.count() == 151
     kept = filtered()
     assert kept.where("offset > 57").count() == 4
-    # Of a filtered query Spark keeps the reader for all others of its DataFrame: why the option is false by default.
+    # Spark uses the filtered reader for all other queries of the DataFrame, so the option is false by default.
     assert kept.count() == (4 if switched else 151)

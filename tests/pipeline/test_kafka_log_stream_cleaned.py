@@ -69,7 +69,7 @@ def test_segments_cleaned_twice_before_reading_are_read_once(log: Log) -> None:
     stream = open_stream(log.folder)
     at, rows = follow(stream, EMPTY, Limit(files=1))
     assert rows == [0, 1]
-    for files in (2, 3):  # the second time with what the stream is to read next
+    for files in (2, 3):  # the second time including the segment to read next
         log.clean(files)
         log.age()
         at, more = follow(stream, at, Limit(files=1))

@@ -165,7 +165,7 @@ def test_secrets_are_printed_on_request(
 ) -> None:
     outputs = run("internal_topics", ["cluster_metadata", str(files / "logs"), "--show-secrets"], tmp_path / "a", capfd)
     assert leaked(b"".join(text for place, text in outputs.items() if place.endswith(".parquet"))) == [
-        *(*OF_STATE, CORRUPT, NEWER),  # of a record whose type is known, but not its fields, there are no bytes
+        *(*OF_STATE, CORRUPT, NEWER),  # a record of a known type with unknown fields has no bytes
     ]
     outputs = run("metadata_diff", [str(files / "logs"), "--show-secrets"], tmp_path / "b", capfd)
     assert leaked(b"".join(text for place, text in outputs.items() if place.endswith(".parquet"))) == OF_STATE
@@ -200,7 +200,7 @@ def test_functions_redact_secrets(spark: SparkSession, files: Path) -> None:
     offsets = spark.read.format("kafka_log").load(str(files / "logs" / "__consumer_offsets-0"))
     assert leaked(without_bytes(offsets.transform(consumer_offsets).collect())) == []
     with pytest.raises(
-        ValueError, match=r"^cluster_metadata: the options 'showSecrets' and 'secretSalt' cannot be both"
+        ValueError, match=r"^cluster_metadata: the options 'showSecrets' and 'secretSalt' cannot both be set$"
     ):
         cluster_metadata(log, {"showSecrets": "true", "secretSalt": "x"})
     with pytest.raises(ValueError, match=r"^cluster_metadata: the option 'secretSalt' is empty; use random text$"):

@@ -55,14 +55,14 @@ def test_unknown_job_exits_with_2(argv: list[str], error: str, capsys: pytest.Ca
     assert ended.value.code == 2
     usage, told = capsys.readouterr().err.splitlines()
     assert usage == "usage: kafka-messages-spark JOB ..."
-    assert told.replace("'", "") == f"kafka-messages-spark: error: {error}".replace("'", "")  # quotes differ by Python
+    assert told.replace("'", "") == f"kafka-messages-spark: error: {error}".replace("'", "")  # quotes vary
 
 
 def test_missing_pyspark_exits_with_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(program, "find_spec", lambda name: None)
     assert program.main(["groups", "logs"]) == 2
     assert capsys.readouterr().err == (
-        "kafka-messages-spark: error: PySpark is not installed: pip install 'kafka-messages-spark[spark]'\n"
+        "kafka-messages-spark: error: PySpark is not installed; run pip install 'kafka-messages-spark[spark]'\n"
     )
 
 

@@ -58,7 +58,7 @@ def reached(who: dict[str, Any], number: int | None, **more: Any) -> dict[str, A
 GONE = {"is_tombstone": True, "members": None}
 
 
-def test_classic_group_has_its_generations() -> None:
+def test_classic_group_has_a_row_per_generation() -> None:
     assert rebalances_of(
         classic(0),
         classic(1, ONE, TWO, state_ms=750),
@@ -88,7 +88,7 @@ def test_replaced_static_member_is_a_rebalance() -> None:
     ]
 
 
-def test_consumer_group_has_its_epochs() -> None:
+def test_consumer_group_has_a_row_per_epoch() -> None:
     assert rebalances_of(
         member(ONE),
         epoch(1),
@@ -156,7 +156,7 @@ def names(members: list[Row]) -> list[str]:
     return [each.instance_id or each.client_id for each in members]
 
 
-def test_lag_time_is_interpolated_from_batches(spark: SparkSession) -> None:
+def test_lag_time_is_the_age_of_the_next_batch(spark: SparkSession) -> None:
     batch = "topic string, partition int, first_timestamp timestamp, max_timestamp timestamp, last_offset long"
     at = {second: f"timestamp_seconds({second})" for second in (10, 19, 20, 29, 40, 49)}
     rows = [(at[10], at[19], 4), (at[20], at[29], 9), (at[40], at[49], 20)]

@@ -60,7 +60,7 @@ def test_invalid_paths_are_rejected(spark: SparkSession, tmp_path: Path) -> None
         count_records(spark, str(tmp_path))
     assert str(caught.value) == f"count_records: paths must be a list of at least one path, not {str(tmp_path)!r}"
     with pytest.raises(ValueError, match=r".") as caught:
-        count_records(spark, [tmp_path])  # type: ignore[list-item]  # what is refused
+        count_records(spark, [tmp_path])  # type: ignore[list-item]  # the invalid argument
     assert str(caught.value) == f"count_records: a path must be a str, not {tmp_path!r}"
     with pytest.raises(PySparkException, match=r"count_records: \[PATH_NOT_FOUND\] Path does not exist: "):
         count_records(spark, [str(tmp_path / "nothing")]).collect()

@@ -50,10 +50,10 @@ def test_groups_chart_selects_the_worst_group(spark: SparkSession) -> None:
         f"g{WORST:02} · t: lag in records",
     ]
     committed = [each for each in first[0].series if not each.dashed]
-    assert [each.name for each in committed] == [f"partition {each}" for each in range(3, 9)]  # those with most lag
+    assert [each.name for each in committed] == [f"partition {each}" for each in range(3, 9)]  # the highest lag
     most = [max(len(each.points) for each in panel.series) for panel in first]
     assert most[0] <= groups.MAX_POINTS
-    assert most[1] <= 2 * groups.MAX_POINTS  # it changes with either line
+    assert most[1] <= 2 * groups.MAX_POINTS  # lag changes when either line changes
     assert [each.points[-1] for each in committed] == [(at(499), 4990)] * 6
     assert [[event[:2] for event in each.events] for each in committed] == [[(at(250), 2500)]] * 6
     assert "12 of 20 pairs of group and topic" in chart.remark

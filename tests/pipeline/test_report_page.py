@@ -52,7 +52,7 @@ def pictures(name: str) -> list[Any]:
     change = {"offset": 1, "time": START, "entity": name, "name": name, "change": "added"}
     file = {"file": f"{name}/0.log", "size": 5, "verdict": "error"}
     commits = [Row(name, name, 0, at=START, value=1), Row(name, name, 0, at=START + 50, value=4)]
-    commits += [Row(name, name, 1, at=START + 20, value=2), Row(name, name, 1, at=START + 60, value=None)]  # removed
+    commits += [Row(name, name, 1, at=START + 20, value=2), Row(name, name, 1, at=START + 60, value=None)]
     reset = Row(name, name, 0, at=START + 50, committed_offset=4, kind="backward")
     return [
         transactions.timeline([opened, done], [judged], [waits], 2, START + 2000),
@@ -106,7 +106,7 @@ def test_names_are_escaped(name: str) -> None:
     shape, expected = (
         [
             (tag, sorted(attributes.keys() - {"class"})) for tag, attributes in Elements(page).found
-        ]  # long words have one
+        ]  # long words have a class
         for page in (evil, plain)
     )
     assert shape == expected
@@ -190,7 +190,7 @@ def test_labels_do_not_overlap_names() -> None:
                 assert words == "x" * 500 or label.text == words
 
 
-def test_lag_series_follow_commits_and_ends() -> None:
+def test_lag_changes_with_commits_and_log_ends() -> None:
     commits = [Row("g", "t", 0, at=10, value=1), Row("g", "t", 0, at=30, value=8), Row("g", "t", 0, at=35, value=None)]
     ends = [Row("t", 0, at=5, value=4), Row("t", 0, at=20, value=7)]
     offsets, lag = groups.chart([("g", "t")], commits, ends, [], (1, 1), 40).rows[0]
@@ -212,7 +212,7 @@ def test_axis_labels_are_distinct(low: int, high: int, words: list[str]) -> None
     drawn = ElementTree.fromstring(figure(groups.chart([("g", "t")], commits, [], [], (1, 1), 40)))
     beside = [each for each in drawn.iter("text") if each.get("class") == "tick" and each.get("text-anchor") == "end"]
     assert [each.text for each in beside][: len(words)] == words
-    assert min(float(each.attrib["x"]) for each in beside) > 6.8 * max(map(len, words))  # nothing is cut off
+    assert min(float(each.attrib["x"]) for each in beside) > 6.8 * max(map(len, words))  # no label is cut off
 
 
 @pytest.mark.parametrize("span", [150, 4000, 7_200_000, 2 * 86_400_000, 400 * 86_400_000])
@@ -228,7 +228,7 @@ def test_time_labels_do_not_overlap(span: int) -> None:
         assert all(x + half < y - other for (x, half), (y, other) in pairwise(places))
 
 
-def test_remarks_state_omissions() -> None:
+def test_chart_remarks_mention_omissions() -> None:
     change = {"offset": 1, "time": START, "entity": "topic", "name": "t", "change": "added"}
     assert metadata.timeline([change], 1).remark == ""
     assert metadata.timeline([change] * 2, 900).remark == "Shows the last 2 of 900 changes."

@@ -55,7 +55,7 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
         "kafka_message_json('MetadataResponse', 12, 'text')": (
             'The third parameter of `kafka_message_json` requires the "BINARY" type'
         ),
-        # Errors of Spark and of Python call a function what the user calls it.
+        # Errors of Spark and of Python contain the name that the user registered.
         "metadata_response('text')": 'The first parameter of `metadata_response` requires the "BINARY" type',
         "metadata_response(value, 12) FROM messages": (
             "TypeError: metadata_response() takes 1 positional argument but 2 were"
@@ -70,11 +70,11 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
     [
         (
             {"a-b": (MetadataResponse, 12)},
-            "register: a function name must be letters, digits and underscores, not 'a-b'",
+            "register: a function name must be an ASCII identifier, not 'a-b'",
         ),
         (
             {"Kafka_Message_JSON": (MetadataResponse, 12)},
-            "register: the function 'kafka_message_json' already exists",
+            "register: the function 'kafka_message_json' is built in; choose another name",
         ),
         (
             {"f": "MetadataResponse"},
@@ -94,7 +94,7 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
         ),
         (
             {5: (MetadataResponse, 12)},
-            "register: a function name must be letters, digits and underscores, not 5",
+            "register: a function name must be an ASCII identifier, not 5",
         ),
         (
             {"Responses": (MetadataResponse, 12), "responses": (MetadataResponse, 9)},
@@ -114,7 +114,7 @@ def test_invalid_functions_are_rejected(functions: Any, text: str) -> None:
     from kafka_messages_spark.columns.sql import register_functions
 
     with pytest.raises(PySparkValueError) as caught:
-        register_functions(None, functions)  # type: ignore[arg-type]  # nothing is registered
+        register_functions(None, functions)  # type: ignore[arg-type]  # no session needed
     assert str(caught.value) == text
 
 

@@ -164,7 +164,7 @@ def test_trailing_bytes_of_requests_are_a_column(spark: SparkSession) -> None:
         traffic.decode_requests(df.withColumn("trailing", df.frame), "MetadataRequest")
 
 
-def test_trailing_bytes_of_responses_are_malformed(spark: SparkSession) -> None:
+def test_response_with_trailing_bytes_is_malformed(spark: SparkSession) -> None:
     frames = [("c", "request", request(METADATA, 12, 1)), ("c", "response", response(answer("x"), 12, 1) + b"\0")]
     df = traffic.pair(traffic.frames(table(spark, frames), "data"))
     (row,) = traffic.decode_responses(df, "MetadataResponse", {"mode": "PERMISSIVE"}).collect()

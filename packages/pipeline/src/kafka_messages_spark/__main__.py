@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     job: str = parser.parse_args(given[:1]).job
     if find_spec("pyspark") is None:
         print(
-            "kafka-messages-spark: error: PySpark is not installed: pip install 'kafka-messages-spark[spark]'",
+            "kafka-messages-spark: error: PySpark is not installed; run pip install 'kafka-messages-spark[spark]'",
             file=sys.stderr,
         )
         return 2

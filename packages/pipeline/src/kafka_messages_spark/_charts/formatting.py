@@ -34,7 +34,7 @@ def format_value(value: object, widest: int = _MAX_WIDTH) -> str:
 
 
 def format_path(value: object) -> str:
-    """Return a path, shortened at the start."""
+    """Return a path; the beginning of a long path is omitted."""
     text = format_value(value, widest=MAX_LENGTH)
     return text if len(text) <= _MAX_WIDTH else f"…{text[1 - _MAX_WIDTH :]}"
 

@@ -36,7 +36,7 @@ class Timeline:
     """Lanes over a common time axis."""
 
     title: str
-    # Looks by kind, in the order of the legend.
+    # Style of each kind, in the order of the legend.
     kinds: Mapping[str, Style]
     lanes: Sequence[Lane]
     # Explanation below the chart.

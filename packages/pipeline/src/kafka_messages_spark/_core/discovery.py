@@ -1,4 +1,4 @@
-"""Base class of data sources that Spark discovers as modules ``pyspark_*``."""
+"""Base class of data sources that Spark discovers in modules named ``pyspark_*``."""
 
 from __future__ import annotations
 

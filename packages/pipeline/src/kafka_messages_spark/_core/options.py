@@ -66,7 +66,7 @@ class Options:
         if value is None:
             return None
         if not re.fullmatch(r"\s*[0-9]{1,18}\s*", value) or not int(value):
-            raise invalid_argument(f"{self._owner}: the option {name!r} must be a number of at least 1, not {value!r}")
+            raise invalid_argument(f"{self._owner}: the option {name!r} must be an integer above 0, not {value!r}")
         return int(value)
 
     def time(self, name: str) -> float | None:
@@ -103,7 +103,7 @@ class Options:
             )
         if name is not None and mode != "PERMISSIVE":
             raise invalid_argument(
-                f"{self._owner}: 'columnNameOfCorruptRecord' requires the option 'mode' PERMISSIVE, not {mode}"
+                f"{self._owner}: the option 'columnNameOfCorruptRecord' requires mode=PERMISSIVE, not {mode}"
             )
         return name
 

@@ -40,7 +40,7 @@ def struct_type(arrow: pa.StructType | pa.Schema) -> spark.StructType:
 def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.Schema:
     """Return the Arrow fields selected by a user's schema.
 
-    Raises PySparkValueError for unknown or repeated columns, other types and NOT NULL.
+    Raises PySparkValueError for unknown or repeated columns, wrong types, and NOT NULL.
     """
     for field in schema.fields:
         if schema.names.count(field.name) > 1:
@@ -53,8 +53,8 @@ def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.S
             raise invalid_argument(
                 f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
             )
-        if not field.nullable or _forbids_null(field.dataType):  # Spark would rely on it, but rows may have nulls
-            raise invalid_argument(f"{owner}: the column {field.name!r} can have nulls; remove NOT NULL in the schema")
+        if not field.nullable or _forbids_null(field.dataType):  # Spark relies on NOT NULL, but rows may have nulls
+            raise invalid_argument(f"{owner}: the column {field.name!r} can have nulls; omit NOT NULL in the schema")
     return pa.schema([full.field(name) for name in schema.names])
 
 

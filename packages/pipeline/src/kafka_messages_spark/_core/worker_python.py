@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DEFAULT = "python3"
 _MODULE = "kafka_messages_spark"
 _SECONDS = 60
-# If one is set, workers may run on other machines; ``use_for_session`` then decides with the session.
+# If any is set, workers may run on other machines; ``use_for_session`` decides when the session exists.
 _ENVIRONMENT = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
 
 
@@ -27,7 +27,7 @@ def use_for_next_session() -> None:
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """Set a local session's Python; raise PySparkValueError if a running Spark Connect server lacks this package."""
+    """Set a local session's Python; raise PySparkValueError if that of a local Connect server's workers lacks the package."""
     if not _needs_python():
         return
     if "connect" not in type(spark).__module__:

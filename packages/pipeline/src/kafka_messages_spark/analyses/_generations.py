@@ -17,7 +17,7 @@ _MEMBER = pa.struct(
         pa.field("client_host", pa.string()),
     ]
 )
-# Columns of an event; members has all members of a classic group, otherwise the one that joined.
+# Columns of an event; members contains all members of a classic group, or the joined member of another group.
 READ = (
     "group",
     "type",
@@ -51,7 +51,7 @@ SCHEMA = pa.schema(
     ]
 )
 
-# Highest first epoch of a new group in Kafka 4.4.0; earlier versions start at 1.
+# Highest epoch at which a new group starts (Kafka 4.4.0; earlier versions start at 1).
 _FIRST_EPOCH = 2
 
 Row = dict[str, Any]

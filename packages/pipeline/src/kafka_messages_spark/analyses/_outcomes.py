@@ -1,4 +1,4 @@
-"""Outcomes of transactions by record."""
+"""Outcome of the transaction of each record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _COLUMNS = ("topic", "partition", "offset", "is_transactional", "is_control", "control_type", "producer_id")
-# Number of groups of records outside transactions, so that no task gets a whole log.
+# Records outside transactions are split into this many groups, so that no task gets a whole log.
 _SHARES = 1024
 
 
@@ -22,14 +22,14 @@ def has_outcome_columns(records: DataFrame) -> bool:
 
 
 def with_outcome(records: DataFrame, name: str = "transaction") -> DataFrame:
-    """Add a column with ``committed``, ``aborted`` or ``open``; null outside transactions.
+    """Add the column ``name``: ``committed``, ``aborted``, ``open``, or null for records outside transactions.
 
     The rows must include control records.
     """
     marker = F.when(F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT"), F.col("control_type"))
     within = F.coalesce(F.col("is_transactional"), F.lit(False))
     share = F.when(within | marker.isNotNull(), F.col("producer_id")).otherwise(-2 - F.pmod("offset", F.lit(_SHARES)))
-    # In descending order, because a frame up to the end would be recomputed for every row.
+    # In descending order, because Spark recomputes a window frame that ends at the last row for every row.
     backwards = Window.partitionBy(*log_of(records), share).orderBy(F.desc("offset"))
     following = backwards.rowsBetween(Window.unboundedPreceding, -1)
     ended = F.last(marker, ignorenulls=True).over(following)

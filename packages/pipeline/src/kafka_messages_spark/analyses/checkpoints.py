@@ -25,7 +25,7 @@ __all__ = [
 # Log start offsets above the first base offset, for example after DeleteRecords.
 LOG_START_OFFSET = "log-start-offset-checkpoint"
 CLEANER_OFFSET = "cleaner-offset-checkpoint"
-# High watermarks of a few seconds ago.
+# High watermarks; brokers write the file every few seconds.
 HIGH_WATERMARK = "replication-offset-checkpoint"
 
 
@@ -38,7 +38,7 @@ def read_checkpoints(
     recursive: bool = True,
     owner: str = "read_checkpoints",
 ) -> DataFrame:
-    """Return the entries of checkpoint files in the log directories of the segments ``paths``.
+    """Return the entries of checkpoint files in the log directories of the segments in ``paths``.
 
     A damaged file is one row with ``file`` and ``problem``. Raises PySparkValueError for a missing path.
     """
@@ -46,9 +46,9 @@ def read_checkpoints(
 
 
 def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
-    """Return base offsets of the first and last segment, and the log start checkpoint or null, by partition.
+    """Return ``first_segment`` and ``last_segment`` (base offsets), and ``checkpoint`` or null, for each partition.
 
-    ``files`` has ``path``, ``topic`` and ``partition``. The highest checkpoint of all replicas counts.
+    ``files`` has ``path``, ``topic`` and ``partition``. ``checkpoint`` is the highest log start offset of all replicas.
     """
     name = F.regexp_extract("path", NAME_OFFSET, 1)
     named = files.select("topic", "partition", F.when(name != "", name.cast("long")).alias("name_offset"))
@@ -62,6 +62,6 @@ def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
 
 
 def high_watermarks(checkpoints: DataFrame) -> DataFrame:
-    """Return the high watermark of each partition, a lower bound; the highest of all replicas counts."""
+    """Return the highest checkpointed high watermark of each partition's replicas; the current one may be higher."""
     entries = checkpoints.where("problem is null").groupBy("topic", "partition")
     return entries.agg(F.max("offset").alias("high_watermark"))

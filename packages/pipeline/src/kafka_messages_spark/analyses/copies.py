@@ -21,10 +21,10 @@ _CONTENT = ("key", "value", "timestamp")
 
 
 def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
-    """Return each record once, by topic, partition and offset or by ``keys``.
+    """Return each record once, identified by topic, partition and offset, or by ``keys`` (the offset last).
 
-    ``rows`` come from ``kafka_log``; exclude snapshots. The copy with the highest leader epoch is kept (KIP-101), then
-    the one with most records. Rows without an offset are all kept. In ``keys``, the offset is last.
+    ``rows`` come from ``kafka_log``, without snapshots. Of several copies, the one with the highest leader epoch is kept
+    (KIP-101), then the one with most ``records``. All rows without an offset are kept.
     """
     if not keys:
         require(rows, "offset", "once")
@@ -40,7 +40,7 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
 
 
 def counts(rows: DataFrame) -> DataFrame:
-    """Count data records, ``copies``, and offsets ``differing`` in key, value or timestamp."""
+    """Count distinct data ``records``, additional ``copies``, and offsets ``differing`` in key, value or timestamp."""
     require(rows, "offset", "counts")
     some = rows.where("offset is not null")
     if "is_control" in rows.columns:

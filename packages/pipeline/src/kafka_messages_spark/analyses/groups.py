@@ -48,7 +48,7 @@ _GROUP_TYPES = {
 def offset_commits(records: DataFrame) -> DataFrame:
     """Return every commit and removal of an offset, each record once.
 
-    ``committed_offset`` is null for a removal, ``leader_epoch`` -1 for none. ``transaction`` is ``committed``,
+    ``committed_offset`` is null for a removal; ``leader_epoch`` is -1 if unknown. ``transaction`` is ``committed``,
     ``aborted``, ``open`` or null. Columns with the prefix ``log_`` locate the record.
     """
     for name in ("offset_commit", "legacy_offset_commit", "is_tombstone", "topic", "partition", "offset"):
@@ -64,7 +64,7 @@ def offset_commits(records: DataFrame) -> DataFrame:
     else:
         commits = records.where(is_commit).withColumn("transaction", F.lit(None).cast("string"))
     keys = [F.coalesce(new["key"][name], old["key"][name]) for name in _KEY]
-    # A group's records are in one partition, even if its number is unknown.
+    # A group's records are in one partition, even if the folder name does not contain the partition.
     return once(commits, *keys, "offset").select(
         *(key.alias(name) for key, name in zip(keys, _KEY, strict=True)),
         of_value("offset").alias("committed_offset"),
@@ -83,7 +83,7 @@ def _log_columns() -> list[Column]:
 
 
 def offset_history(commits: DataFrame, records: DataFrame | None = None, *, jump: int = JUMP) -> DataFrame:
-    """Return the effective commits of ``offset_commits``, compared with the previous ones.
+    """Return the commits that took effect, each compared with the previous one of its group and partition.
 
     ``kind`` is ``first``, ``same``, ``forward``, ``jump`` (by ``jump`` or more), ``backward`` or ``removed``. With
     ``records``, ``members`` is the group size. ``is_reset`` marks jumps, backward moves, and changes in an empty group.
@@ -177,7 +177,7 @@ def resets(history: DataFrame) -> DataFrame:
 
 
 def commit_storms(commits: DataFrame, *, least: int = STORM) -> DataFrame:
-    """Return periods in which a partition had ``least`` or more commits within a minute.
+    """Return the periods in which a group committed a partition's offset ``least`` or more times within a minute.
 
     ``peak`` is the maximum per minute. Aborted commits count.
     """
@@ -229,11 +229,11 @@ def removed_offsets(history: DataFrame) -> DataFrame:
 
 
 def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -> DataFrame:
-    """Return the current offsets of groups.
+    """Return the last committed offset of each group and partition.
 
-    With ``partitions`` (``transactions.partition_offsets`` of the data segments), also ``start_offset``,
-    ``end_offset``, ``lag``, and ``place``: ``within``, ``below the log`` or ``beyond the log``; null for unread
-    partitions.
+    ``start_offset``, ``end_offset``, ``lag`` and ``place`` (``within``, ``below the log`` or ``beyond the log``) compare it
+    with ``partitions``, the result of ``transactions.partition_offsets`` for the data segments. They are null without
+    ``partitions``, and for partitions that it lacks.
     """
     last = F.max_by(F.struct("*"), F.struct(*_LOG)).alias("last")
     now = history.groupBy(*_KEY).agg(last).select("last.*").where("not is_tombstone")
@@ -256,7 +256,7 @@ def committed_offsets(history: DataFrame, partitions: DataFrame | None = None) -
 
 
 def group_states(records: DataFrame) -> DataFrame:
-    """Return the last state of each group that has group records.
+    """Return the last state of each group with group records; groups with only offset commits are omitted.
 
     ``type`` is classic, consumer, share or streams; ``generation`` is the epoch of groups that are not classic.
     """

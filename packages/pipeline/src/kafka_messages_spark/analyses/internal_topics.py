@@ -1,4 +1,4 @@
-"""Decode the records of internal topics, for ``df.transform``.
+"""Functions for ``df.transform`` that decode the records of internal topics.
 
 Each function adds ``record_type``, ``record_type_id``, ``record_version``, ``is_tombstone``, ``problem``, and one
 struct column per record type. Secrets in the structs are redacted; ``key`` and ``value`` keep their bytes.
@@ -45,8 +45,8 @@ def consumer_offsets(
 ) -> DataFrame:
     """Decode records of ``__consumer_offsets``: offset commits, groups and members.
 
-    Options: ``mode`` PERMISSIVE (default) or FAILFAST, ``showSecrets`` (default false), and ``secretSalt``, with which
-    equal secrets get equal marks. ``record_types`` selects struct columns.
+    Options: ``mode`` PERMISSIVE (default) or FAILFAST, ``showSecrets`` (default false: secrets become ``(redacted)``), and
+    ``secretSalt``, which adds a keyed hash, equal for equal secrets. ``record_types`` selects the struct columns.
     """
     return _decoded(df, "consumer_offsets", "__consumer_offsets", options, record_types)
 
@@ -70,7 +70,7 @@ def cluster_metadata(
 ) -> DataFrame:
     """Decode records of ``__cluster_metadata`` and its snapshots; arguments as for ``consumer_offsets``.
 
-    Changed secrets are detected only with ``secretSalt``.
+    ``analyses.metadata`` detects changed secrets only with ``secretSalt`` or ``showSecrets``.
     """
     return _decoded(df, "cluster_metadata", "__cluster_metadata", options, record_types)
 
@@ -85,8 +85,8 @@ def remote_log_metadata(
 def latest(df: DataFrame, *, tombstones: bool = False) -> DataFrame:
     """Return the last row of each key and partition, as compaction does.
 
-    Keys that end in a tombstone are dropped unless ``tombstones``. Rows without a key and control records are kept.
-    With ``includeBatchMetadata``, records of aborted and open transactions are dropped.
+    Keys whose last record is a tombstone are dropped, unless ``tombstones`` is true. Rows without a key and control records
+    are kept. With ``includeBatchMetadata``, records of aborted and open transactions are dropped.
     """
     for name in ("key", "value", "offset"):
         require(df, name, "latest")

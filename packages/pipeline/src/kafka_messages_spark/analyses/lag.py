@@ -1,4 +1,4 @@
-"""Lag of groups in time."""
+"""Lag of groups as a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOG = ("topic", "partition")
 
 
 def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
-    """Add ``lag_ms`` to ``groups.committed_offsets``: age of the next batch relative to the newest record.
+    """Add ``lag_ms`` to ``groups.committed_offsets``: the age of the next batch, relative to the newest record.
 
     ``batches`` are those of the data segments. The error is at most a batch's duration. ``lag_ms`` is null if unknown.
     """
@@ -36,7 +36,7 @@ def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
         F.struct(*offsets.columns).alias("row"),
     )
     ends = ends.withColumn("row", F.col("row").cast(wanted.schema["row"].dataType))
-    # In descending order, the last batch before an offset is the first that does not end below it.
+    # In descending order, the last batch seen up to an offset is the first one that contains or follows the offset.
     of_log = Window.partitionBy(*_LOG)
     backwards = of_log.orderBy(F.desc("at"), F.col("row").isNotNull()).rowsBetween(Window.unboundedPreceding, 0)
     found = wanted.unionByName(ends).withColumns(

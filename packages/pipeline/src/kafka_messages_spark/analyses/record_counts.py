@@ -27,10 +27,10 @@ def count_records(
     check_crcs: bool = False,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Return record counts of segments by folder; arguments as for ``read_batches``, by default without checksums.
+    """Return the record counts of each folder's segments; arguments as for ``read_batches``, but ``check_crcs`` is off.
 
-    ``records`` excludes control records and includes aborted ones. ``uncounted`` are compressed messages of formats 0
-    and 1. ``corrupt`` counts invalid places and unreadable files.
+    ``records`` excludes control records and includes aborted ones. ``uncounted`` is the number of compressed messages of
+    formats 0 and 1, whose headers lack a record count. ``corrupt`` counts invalid places and unreadable files.
     """
     files = ranges(
         spark, paths, owner="count_records", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes

@@ -32,10 +32,10 @@ def topic_names(records: DataFrame) -> DataFrame:
 
 
 def share_offsets(states: DataFrame, names: DataFrame, partitions: DataFrame | None = None) -> DataFrame:
-    """Return the current position of share groups by partition, from rows of ``share_group_state``.
+    """Return the start offset of each share group and partition, from rows of ``share_group_state``.
 
-    ``names`` come from ``topic_names``. ``delivered`` counts completed records above ``start_offset``. With
-    ``partitions`` (``transactions.partition_offsets``), also ``end_offset`` and ``lag`` (KIP-1226).
+    ``names`` come from ``topic_names``. ``delivered`` counts completed records above ``start_offset``. ``end_offset`` and
+    ``lag`` (KIP-1226) need ``partitions`` (``transactions.partition_offsets``); without it they are null.
     """
     for name in ("share_snapshot", "share_update", "is_tombstone", "topic", "partition", "offset"):
         require(states, name, "share_offsets")

@@ -30,7 +30,7 @@ class BinaryColumn:
         return matrix, enough
 
     def after(self, skip: Ints) -> pa.Array:
-        """Return the values after their first ``skip`` bytes; shorter values become empty."""
+        """Return the values without their first ``skip`` bytes; shorter values become empty."""
         count = len(skip)
         if not count:
             return pa.nulls(0, pa.binary())

@@ -9,10 +9,10 @@ from kafka_messages._core.suggestions import did_you_mean
 
 from .._core.errors import invalid_argument
 
-# Selected fields with their own selections; an empty tree selects all fields.
+# Selected fields, each with a tree of its selected subfields; an empty tree selects all fields.
 Tree = Mapping[str, "Tree"]
 
-# Field of unknown tagged fields; every selection keeps it.
+# Name of the field with unknown tagged fields; every selection keeps this field.
 UNKNOWN = "_unknown_tagged_fields"
 
 
@@ -25,11 +25,11 @@ def tree_of(names: Iterable[str]) -> Tree:
         for depth in range(len(parts)):
             if ".".join(parts[:depth]) in whole:
                 break
-            at = at.setdefault(parts[depth], {})  # type: ignore[assignment]  # a tree all the way down
+            at = at.setdefault(parts[depth], {})  # type: ignore[assignment]  # recursive type
         else:
             at.clear()
             whole.add(name)
-    return tree  # type: ignore[return-value]  # likewise
+    return tree  # type: ignore[return-value]  # recursive type
 
 
 def pruned_type(owner: str, kind: pa.DataType, tree: Tree, path: str = "") -> pa.DataType:
@@ -73,9 +73,9 @@ def _under(path: str, name: str) -> str:
 
 
 def conformed(array: pa.Array, kind: pa.DataType, path: str = "") -> pa.Array:
-    """Cast an array to a type with matching field names, without loss.
+    """Cast the fields of an array to the types of the same-named fields of ``kind``, without loss.
 
-    Raises ValueError for an unknown field or a value out of range.
+    Fields that the array lacks stay missing. Raises ValueError for an unknown field or a value that cannot be converted.
     """
     if array.type == kind:
         return array

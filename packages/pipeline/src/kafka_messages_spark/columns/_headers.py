@@ -13,8 +13,8 @@ from kafka_messages.protocol import Api, ErrorCode, UnknownApiError, api, read_r
 from ._bytes import BinaryColumn, Bools, Ints, numbers
 
 REQUEST, RESPONSE = "request", "response"
-# Columns of a frame's header; header_size is the offset of the body. Before pairing, a response has only its
-# correlation ID.
+# Columns of a frame's header; header_size is the offset of the body. Until a response is paired with its request, only
+# its correlation ID is known.
 HEADER_FIELDS: tuple[pa.Field, ...] = (
     pa.field("api_key", pa.int16()),
     pa.field("api_name", pa.string()),
@@ -27,12 +27,12 @@ HEADER_FIELDS: tuple[pa.Field, ...] = (
 _API_VERSIONS = 18
 _CORRELATION_ID = 4
 _ESSENTIAL, _CLIENT_ID = 8, 10
-# Lowest header version with a client ID; version 0, of ControlledShutdown, ends after the correlation ID.
+# Lowest header version with a client ID. Version 0, used only by ControlledShutdown, ends after the correlation ID.
 _WITH_CLIENT_ID = 1
 
 
 def headers_of(frames: pa.Array, is_request: Bools) -> list[pa.Array]:
-    """Return the columns ``HEADER_FIELDS`` of frames without length prefix; null for null frames."""
+    """Return the columns ``HEADER_FIELDS`` for frames without their length prefixes; null for null frames."""
     count = len(frames)
     data = BinaryColumn(frames)
     columns = _Columns(count)

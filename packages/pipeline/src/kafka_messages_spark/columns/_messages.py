@@ -1,4 +1,4 @@
-"""Messages and versions by name."""
+"""Look up messages by name, and check versions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def message_of(name: object) -> type[Message]:
 
 
 def checked_version(message: type[Message], version: int) -> int:
-    """Return a supported version; raise PySparkValueError for others."""
+    """Return ``version`` if the message supports it; otherwise raise PySparkValueError."""
     if not message.LOWEST_SUPPORTED_VERSION <= version <= message.HIGHEST_SUPPORTED_VERSION:
         raise invalid_argument(str(unsupported(message, version)))
     return version

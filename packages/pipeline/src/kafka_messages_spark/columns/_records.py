@@ -24,9 +24,9 @@ from ._bytes import BinaryColumn, Bools, Ints, numbers
 from ._messages import message_of
 from ._secrets import Redaction
 
-# Record type of control records, which the source returns on request only.
+# Record type of control records, which ``kafka_log`` returns only with ``includeBatchMetadata``.
 CONTROL = "control"
-# Columns of every row: record type (null if unknown), version of the value, tombstone flag, and decoding error.
+# Columns of every row: record type (null if unknown) and its ID, version of the value, tombstone flag, decoding error.
 RECORD_FIELDS = pa.schema(
     [
         pa.field("record_type", pa.string()),
@@ -39,7 +39,7 @@ RECORD_FIELDS = pa.schema(
 
 
 class MalformedRecordError(ValueError):
-    """Undecodable record in FAILFAST mode; ``row`` is its index in the batch."""
+    """Undecodable record in FAILFAST mode; ``row`` is its index in the Arrow batch."""
 
     def __init__(self, log: str, row: int, reason: str, place: str | None = None) -> None:
         super().__init__(
@@ -90,7 +90,7 @@ class RawRecords:
 
 @dataclass(frozen=True)
 class LogDecoder:
-    """Decoder of one log; ``columns`` selects record types."""
+    """Decoder of one internal topic; ``columns`` are the record types with a struct column in the output."""
 
     log: str
     has_keys: bool
@@ -171,9 +171,9 @@ class LogDecoder:
 
     def _reason(self, key: bytes | None, value: bytes | None) -> str:
         if key is None and self.has_keys:
-            return "there is no key"
+            return "the record has no key"
         if value is None and not self.has_keys:
-            return "there is no value"
+            return "the record has no value"
         read: Callable[..., Any] = read_coordinator_record if self.has_keys else read_metadata_record
         try:
             read(*((self.log, key, value) if self.has_keys else (value, self.log)))

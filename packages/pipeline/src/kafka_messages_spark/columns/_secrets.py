@@ -18,14 +18,14 @@ SECRET_OPTIONS = ("showSecrets", "secretSalt")
 @dataclass(frozen=True)
 class Redaction:
     shows: bool = False
-    # With a salt, equal secrets get equal marks.
+    # Key of a hash that is shown in place of each secret, so that equal secrets stay equal; None: no hash.
     salt: str | None = None
 
     @classmethod
     def parse(cls, owner: str, given: Options) -> Redaction:
         found = cls(given.flag("showSecrets", False), given.text("secretSalt"))
         if found.shows and found.salt is not None:
-            raise invalid_argument(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot be both set")
+            raise invalid_argument(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot both be set")
         if found.salt == "":
             raise invalid_argument(f"{owner}: the option 'secretSalt' is empty; use random text")
         return found

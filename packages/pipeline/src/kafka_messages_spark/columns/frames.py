@@ -39,9 +39,9 @@ def decode(
 
     Spark decodes each row once, however many fields a query uses.
 
-    ``version`` is an integer, a column, its name, or None for values that start with their version. ``keep`` selects
-    columns of ``df`` (default: all). ``trailing`` names a binary column for bytes after a message, otherwise an error.
-    Raises PySparkValueError for wrong arguments.
+    ``version`` is an integer, a column, its name, or None for values that start with their version. ``keep`` lists the
+    columns of ``df`` to keep (default: all). ``trailing`` names a binary column for the bytes after a message; without it
+    they are an error, unless the option ``trailingBytes`` is ``ignore``. Raises PySparkValueError for wrong arguments.
     """
     message_of(messageName)
     if isinstance(version, str):
@@ -96,7 +96,7 @@ def map_in_arrow(
     function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: StructType,
 ) -> DataFrame:
-    """Call ``mapInArrow`` on some columns, with support for dots in column names."""
+    """Call ``mapInArrow`` on the columns ``names``, which may contain dots."""
     use_for_functions()
     columns = [F.col(_quoted(name)).alias(str(number)) for number, name in enumerate(names)]
 

@@ -39,10 +39,11 @@ def from_kafka(
     ``version`` is an integer, a column of integers, or None if each value starts with its version (int16).
 
     Options:
+
     - ``mode``: FAILFAST (default) or PERMISSIVE, in which malformed messages are null.
-    - ``columnNameOfCorruptRecord``: binary field for malformed messages, with PERMISSIVE.
-    - ``fields``: comma-separated fields to keep, with dots for nested ones.
-    - ``unknownTaggedFields``: true adds a map of tag to bytes to every struct.
+    - ``columnNameOfCorruptRecord``: name of a binary field for the bytes of malformed messages; requires PERMISSIVE.
+    - ``fields``: comma-separated names of the fields to keep, with dots for nested fields.
+    - ``unknownTaggedFields``: true adds the map ``_unknown_tagged_fields`` (tag to bytes) to every struct.
     - ``trailingBytes``: error (default) or ignore.
     - ``validateUtf8``: true (default) or false.
 
@@ -72,8 +73,8 @@ def to_kafka(
 ) -> Column:
     """Encode a struct column to a binary column, matching fields by name; nulls stay null.
 
-    Every field of the version is required. The option ``versionPrefix`` true prepends the version (int16). Invalid
-    structs fail the query. Raises PySparkValueError for wrong arguments.
+    Every field of the version is required. With the option ``versionPrefix`` true, the version (int16) precedes each
+    message. Invalid structs fail the query. Raises PySparkValueError for wrong arguments.
     """
     message = message_of(messageName)
     given = Options("to_kafka", options, ("versionPrefix",))
@@ -97,7 +98,7 @@ def to_kafka(
 
 
 def schema_of_kafka(messageName: str, version: int | None = None) -> StructType:
-    """Return the struct type of ``from_kafka``, for all versions or one."""
+    """Return the struct type of ``from_kafka``, with the fields of all versions or of one."""
     message = message_of(messageName)
     kind = pa.struct(list(arrow.schema(message)))
     if version is not None:

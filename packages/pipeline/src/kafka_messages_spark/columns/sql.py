@@ -53,9 +53,9 @@ def register_functions(spark: SparkSession, functions: Mapping[str, Decoded]) ->
 
 def _function(name: object, what: object) -> Any:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise invalid_argument(f"{_OWNER}: a function name must be letters, digits and underscores, not {name!r}")
+        raise invalid_argument(f"{_OWNER}: a function name must be an ASCII identifier, not {name!r}")
     if name.lower() in (JSON_FUNCTION, TRY_JSON_FUNCTION):
-        raise invalid_argument(f"{_OWNER}: the function {name.lower()!r} already exists")
+        raise invalid_argument(f"{_OWNER}: the function {name.lower()!r} is built in; choose another name")
     if isinstance(what, str) or not isinstance(what, Sequence) or len(what) not in (2, 3):
         raise invalid_argument(
             f"{_OWNER}: the function {name!r} must be (message, version) or (message, version, options), not {what!r}"

@@ -1,4 +1,4 @@
-"""Jobs for ``spark-submit`` and ``python -m``, and their interface for custom jobs."""
+"""Jobs for ``spark-submit`` and ``python -m``, and the interface for custom jobs."""
 
 from ._cli import Job, parser, run
 from ._selection import records

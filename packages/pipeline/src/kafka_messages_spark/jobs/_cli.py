@@ -40,7 +40,7 @@ FINE, FINDINGS, WRONG = 0, 1, 2
 PROGRAM = "kafka-messages-spark"
 # The only topic with snapshots.
 METADATA = "__cluster_metadata"
-# Spark's progress bars, which only terminals erase.
+# Setting of Spark's progress bars; in output that is not a terminal, bars are never erased.
 _PROGRESS = "spark.ui.showConsoleProgress"
 # Combine small shuffle partitions of cached tables; otherwise a few rows make 200 tasks.
 _CACHED_PARTITIONS = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
@@ -94,7 +94,7 @@ class Job:
 
     @property
     def draws(self) -> bool:
-        """True if a report has charts."""
+        """True if a report is written as HTML, the format with charts."""
         return any(map(is_page, self.args.report))
 
     def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
@@ -112,7 +112,7 @@ class Job:
     def files(self, paths: Sequence[str], what: str, *, all_of_them: bool = False) -> DataFrame:
         """Return the byte ranges of the segments; raise PySparkValueError if there are none.
 
-        Other files and partitions being deleted are listed in the report as skipped, unless ``all_of_them``.
+        Other files, and partitions that Kafka is deleting, are skipped and listed in the report, unless ``all_of_them``.
         """
         found = self._ranges(paths, all_of_them=all_of_them)
         total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
@@ -129,14 +129,14 @@ class Job:
         return self.read(self.segments_of(paths, topic), batch_metadata=batch_metadata)
 
     def segments_of(self, paths: Sequence[str], topic: str | None = None) -> list[str]:
-        """Return the segments of a topic, or of all; raise PySparkValueError if there are none."""
+        """Return the paths of a topic's segments, or of all segments; raise PySparkValueError if there are none."""
         found = self._ranges(paths, topic).where("start = 0")
         unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
         of_topic = unnamed | (F.col("topic") == topic) if topic else F.lit(True)
         files = found.where(of_topic).select("path", "size").orderBy("path").collect()
         if not files:
             others = found.where("topic is not null").select("topic").distinct().orderBy("topic").limit(3).collect()
-            names = f"; found some of {', '.join(row['topic'] for row in others)}" if others else ""
+            names = f"; found segments of {', '.join(row['topic'] for row in others)}" if others else ""
             raise invalid_argument(
                 f"{self.name}: no segments of {topic} in {', '.join(map(display_path, paths))}{names}"
             )
@@ -144,7 +144,7 @@ class Job:
         return [row["path"] for row in files]
 
     def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
-        """Return the records of a topic by folder name, or None without files."""
+        """Return the records in folders named after a topic, or None; raise PySparkValueError if there are no segments."""
         found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
         files = [row["path"] for row in found.select("path").orderBy("path").collect()]
         return self.read(files, batch_metadata=True) if files else None
@@ -225,7 +225,7 @@ class Job:
         return self._kept[-1]
 
     def write(self, name: str, df: DataFrame) -> None:
-        """Register an output table."""
+        """Register an output table, which ``finish`` writes."""
         self._tables.append((name, df))
 
     def finish(self) -> None:
@@ -322,8 +322,8 @@ def run(
 ) -> int:
     """Parse the arguments, run a job and return the exit status.
 
-    ``settings`` are for a new session. ``reads`` returns the inputs, for tuning. ``writes`` returns the names of output
-    tables, checked before reading.
+    ``settings`` are for a new session. ``reads`` returns the inputs; if they are small, the job runs in local mode.
+    ``writes`` returns the names of output tables, checked before reading.
     """
     args = parser.parse_args(argv)
     job = Job(parser.prog.rpartition(" ")[2], args, Report(title), dict(settings or {}))

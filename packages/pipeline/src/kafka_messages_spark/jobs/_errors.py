@@ -1,4 +1,4 @@
-"""Distinction between user errors and bugs."""
+"""Distinguish user errors from bugs."""
 
 from __future__ import annotations
 

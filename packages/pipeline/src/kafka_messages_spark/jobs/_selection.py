@@ -1,6 +1,6 @@
-"""Selection of a topic's records without duplicates by replicas and snapshots.
+"""Select a topic's records without the duplicates in replicas and snapshots.
 
-Overlaps are detected by batch headers. A snapshot is used only if the beginning of the log is missing.
+Overlaps are detected by batch headers. A snapshot is used only if the log has gaps or does not start at offset 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Log = tuple[str | None, int | None, str | None]
 def records(job: Job, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
     """Return the records of a topic, each once, and describe the selection in the report.
 
-    ``batch_metadata`` is implied if there are copies. All rows of corrupt batches are kept.
+    If there are copies, ``batch_metadata`` is implied. All rows of corrupt batches are kept.
     """
     files = {display_path(path): path for path in job.segments_of(paths, topic)}
     there, others = of_topic(summarize_files(batches_in(job.ranges(list(files.values())))), topic)
@@ -99,7 +99,7 @@ def _number(count: int, what: str) -> str:
 
 @dataclass(frozen=True)
 class FileSummary:
-    """Content of a file by its batch headers."""
+    """Content of a file according to its batch headers."""
 
     # Display path.
     file: str
@@ -108,7 +108,7 @@ class FileSummary:
     # First and last offset; None if no batch can be read.
     first: int | None
     last: int | None
-    # Records without control records; None if only decompression shows it (formats 0 and 1).
+    # Number of data records; None if unknown without decompression (formats 0 and 1).
     records: int | None
     # Batches that start below the end of an earlier one.
     repeats: int = 0
@@ -158,9 +158,9 @@ class RecordSelection:
 
 
 def select_files(files: Sequence[FileSummary]) -> RecordSelection:
-    """Select the whole log and, if its beginning is missing, a snapshot.
+    """Select the whole log and, if the log has gaps or does not start at offset 0, a snapshot.
 
-    The snapshot is the oldest that the log continues without a gap, or the latest without a log.
+    The snapshot is the oldest one that the log continues without a gap, or the latest one if there is no log.
     """
     log = [each for each in files if not each.is_snapshot]
     snapshots = [each for each in files if each.is_snapshot]
@@ -205,7 +205,7 @@ def _overlap(files: Iterable[FileSummary]) -> bool:
 def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary], list[FileSummary]]:
     """Split files into those of a topic and others.
 
-    Any folder name is accepted for the metadata log, unless one has its name.
+    Files in folders of any name belong to the metadata log, unless a folder has its name.
     """
     if topic != METADATA:
         return list(files), []

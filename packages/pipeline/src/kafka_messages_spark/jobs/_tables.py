@@ -27,7 +27,7 @@ def add_arguments(out: _ArgumentGroup) -> None:
 def check(owner: str, spark: SparkSession, args: Namespace, names: Sequence[str]) -> None:
     """Raise PySparkValueError if the output tables cannot be written."""
     if args.tables is not None and not _has_schema(spark, args.tables):
-        raise invalid_argument(f"{owner}: --tables: unknown schema {args.tables!r}")
+        raise invalid_argument(f"{owner}: --tables: unknown schema {args.tables!r}; create the schema first")
     if (args.output or args.tables) and not _has_format(spark, args.format):
         raise invalid_argument(f"{owner}: --format: unknown format {args.format!r}")
     if args.mode != "errorifexists":
@@ -52,7 +52,7 @@ def _has_schema(spark: SparkSession, schema: str) -> bool:
 def _has_format(spark: SparkSession, name: str) -> bool:
     try:
         _ = spark.read.format(name).load().schema
-    except Exception as error:  # not a PySparkException on classic Spark; most formats need a path, too
+    except Exception as error:  # not a PySparkException on classic Spark; known formats without a path raise, too
         return "DATA_SOURCE_NOT_FOUND" not in str(error)
     return True
 

@@ -43,7 +43,7 @@ def work(job: _cli.Job) -> None:
     args = job.args
     if len(args.paths) > 2:
         raise invalid_argument(f"{job.name}: expected one log, or two paths to compare, got {len(args.paths)} paths")
-    # With a random salt, marks show whether a secret changed, and nothing else.
+    # With a random salt, the redacted values show whether a secret changed, and nothing else.
     options = {"showSecrets": "true"} if args.show_secrets else {"secretSalt": secrets.token_hex(16)}
     tables = _one(job, options) if len(args.paths) == 1 else _two(job, options)
     tables["differences"] = job.keep(metadata.differences(tables["before"], tables["after"]))
@@ -216,7 +216,7 @@ def _parser() -> ArgumentParser:
         "or an empty cluster",
     )
     parser.add_argument(
-        "--after-offset", type=int, metavar="N", help="second state, likewise; default: the end of the log"
+        "--after-offset", type=int, metavar="N", help="second state: after this record; default: the end of the log"
     )
     _cli.show_secrets(parser)
     return parser

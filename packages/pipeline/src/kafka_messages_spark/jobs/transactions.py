@@ -31,9 +31,9 @@ from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
 
 STATE_TOPIC = "__transaction_state"
-# Worst first; the last is not a finding.
+# Verdicts, worst first; ``ongoing`` is not a finding.
 VERDICTS = ("hanging", "late", "unknown", "ongoing")
-# Severities other than warning.
+# Severities of verdicts other than warning.
 SEVERITIES: Mapping[str, Severity] = {"hanging": "error", "ongoing": "info"}
 
 TABLES = ("open_transactions", "completed_transactions", "partitions", "producers", "coordinator_states", "unreadable")

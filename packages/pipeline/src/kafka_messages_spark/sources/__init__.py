@@ -21,10 +21,11 @@ def register(spark: SparkSession, functions: Mapping[str, Sequence[Any]] | None 
 
     ``functions`` maps names of SQL functions to (message, version) or (message, version, options), such as
     ``{"metadata_response": (MetadataResponse, 12)}``; they decode bytes like ``from_kafka``.
-    ``kafka_message_json(message, version, bytes)``, which returns Kafka's JSON, is always registered, and
+
+    Always registers ``kafka_message_json(message, version, bytes)``, which returns Kafka's JSON, and
     ``try_kafka_message_json``, which returns null for malformed bytes.
 
-    Workers of a local session use the current Python. Raises PySparkValueError for an invalid function, or if a local
+    The workers of a local session run the current Python. Raises PySparkValueError for an invalid function, or if a local
     Spark Connect server uses a Python without this package.
     """
     use_for_session(spark)

@@ -27,7 +27,7 @@ SCHEMA = pa.schema(
     ]
 )
 _FORMAT_VERSION = "0"
-# Maximum size of a checkpoint; with the longest topic names, enough for 250,000 partitions.
+# Maximum size of a checkpoint file, enough for 250,000 partitions with the longest topic names.
 _MAX_BYTES = 64 << 20
 _ENTRY = re.compile(r"(\S+)\s+([0-9]{1,10})\s+([0-9]{1,19})")
 
@@ -40,7 +40,7 @@ def parsed(text: str) -> list[Entry]:
         return []
     *lines, rest = text.replace("\r\n", "\n").split("\n")
     if rest:
-        raise ValueError(f"line {len(lines) + 1} is {_short(rest)} and is not terminated")
+        raise ValueError(f"line {len(lines) + 1} is {_short(rest)}, without a newline")
     if lines[0] != _FORMAT_VERSION:
         raise ValueError(f"line 1 is {_short(lines[0])}, not the format version {_FORMAT_VERSION}")
     if len(lines) < 2 or not re.fullmatch(r"[0-9]{1,9}", lines[1]):

@@ -1,4 +1,4 @@
-"""File search by paths, folders and glob patterns."""
+"""Search for files by paths, folders and glob patterns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class File:
     # Path or URI for display, without credentials and query.
     name: str
     path: str
-    # The user's path or URI that led to the file; it opens the file system.
+    # The user's path or URI under which the file was found; determines the file system.
     root: str
     size: int
     # Seconds since the epoch; 0 if not reported.
@@ -52,7 +52,7 @@ class File:
 
     @property
     def ending(self) -> str | None:
-        """Return the suffix ``delete``, ``future`` or ``stray`` of the folder, unless the user's path names it."""
+        """Return the folder's suffix (``delete``, ``future`` or ``stray``), or None if absent or in the user's path."""
         ending = ending_of(self.name)
         return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", display_path(self.root)) else ending
 
@@ -88,7 +88,7 @@ class FileSelection:
     def find(self, owner: str, *, lenient: bool = False) -> list[File]:
         """Return the matching files, each once, sorted by name.
 
-        Patterns have ``*``, ``?``, ``[ab]`` and ``{a,b}``. Names starting with ``_`` are included. Raises
+        Patterns may contain ``*``, ``?``, ``[ab]`` and ``{a,b}``. Names that start with ``_`` are included. Raises
         PySparkValueError for a missing path; with ``lenient``, a pattern may match nothing.
         """
         found: dict[str, File] = {}
@@ -144,7 +144,7 @@ class FileSelection:
 
 @dataclass(frozen=True)
 class SearchRoot:
-    """A path or URI from the option ``path``. Names of its files in messages begin with ``front``."""
+    """A path or URI of the options ``path`` and ``paths``; display names of its files begin with ``front``."""
 
     root: str
     path: str
@@ -159,7 +159,10 @@ def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, st
     """Return the root and path of a file by display name; raise PySparkValueError if no root matches."""
     best = max(places, key=lambda place: place.fits(name))
     if not best.fits(name):
-        raise invalid_argument(f"{owner}: the checkpoint lists {name}, which is not below any path of this stream")
+        raise invalid_argument(
+            f"{owner}: the checkpoint lists {name}, which is not below any path of this stream; add the path, or use a "
+            "new checkpoint"
+        )
     return best.root, name[len(best.front) :]
 
 
@@ -242,10 +245,10 @@ def matches(name: str, pattern: str) -> bool:
 def _named(infos: Iterable[Any], owner: str, root: str) -> Iterator[Any]:
     for info in infos:
         try:
-            info.path  # noqa: B018  # pyarrow decodes it when it is asked for
+            info.path  # noqa: B018  # pyarrow decodes the path on access
         except UnicodeDecodeError as error:
             raise invalid_argument(
-                f"{owner}: a name in {display_path(root)} is invalid UTF-8: {error.object!r}"
+                f"{owner}: a file name in {display_path(root)} is invalid UTF-8; rename {error.object!r}"
             ) from None
         yield info
 

@@ -8,9 +8,9 @@ from kafka_records.segments.batch_headers import read_batch_headers
 
 from ._files import base_name, reader_arguments
 
-# Kafka's file names start with an offset: segments, their copies in tiered storage, and snapshots.
+# Names of segments, of their copies in tiered storage, and of snapshots start with an offset.
 _OURS = re.compile(r"[0-9]{20}[.-]")
-# Search range for the first batch; larger batches are rare.
+# Bytes in which the first batch is searched; larger batches are rare.
 _BEGINNING = 1 << 20
 
 
@@ -19,14 +19,14 @@ _GONE = {"delete": "a partition that is being deleted", "stray": "a stray replic
 
 
 def skip_reason(path: str, ending: str | None) -> str | None:
-    """Return why a file is not part of a log, or None; ``ending`` is the suffix of its folder."""
+    """Return the reason to skip a file that is not part of a log, or None; ``ending`` is the suffix of its folder."""
     return _GONE.get(ending or "") or (NOT_A_SEGMENT if is_foreign(path) else None)
 
 
 def is_foreign(path: str) -> bool:
     """Return whether a file has neither a segment's name nor a batch in its first MiB.
 
-    Empty, zero-filled and unreadable files are left to the reader.
+    Empty, zero-filled and unreadable files are not foreign: the reader handles them.
     """
     if _OURS.match(base_name(path)):
         return False

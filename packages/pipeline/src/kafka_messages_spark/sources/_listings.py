@@ -1,4 +1,4 @@
-"""Base of internal data sources that list files during planning, for Spark Connect."""
+"""Base classes of internal data sources that list files while Spark plans a query, also on Spark Connect."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from ._shares import MAX_PARTITION_BYTES, Share, cuts, shares
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# One byte range of a file. end is null in the last range; topic and partition come from the folder; left_out is the
-# result of skip_reason.
+# Columns of a byte range. end is null in a file's last range; topic and partition come from the folder; left_out is
+# the result of skip_reason.
 SCHEMA = pa.schema(
     [
         pa.field("path", pa.string()),
@@ -54,7 +54,7 @@ class FileRange:
     end: int | None
     # Bytes to read.
     size: int
-    # Ending of a folder that Kafka deletes or moves.
+    # Suffix of a folder that Kafka is deleting or moving.
     ending: str | None = None
 
 

@@ -1,4 +1,4 @@
-"""Tasks of similar size from large and small files."""
+"""Group files and byte ranges into tasks of similar size."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ MAX_PARTITION_BYTES = 128 << 20
 # Cost of opening a file, in bytes.
 OPEN_COST = 1 << 20
 _LEAST = 16 << 20
-# A task gets at least _LEAST bytes, unless that makes fewer than _TASKS tasks.
+# A task gets up to 1 / _TASKS of all bytes, but at least _LEAST and at most the limit that the user sets.
 _TASKS = 64
 
 
 class HasSize(Protocol):
     @property
     def size(self) -> int:
-        """Bytes to read."""
+        """Number of bytes to read."""
 
 
 Piece = TypeVar("Piece", bound=HasSize)
 
 
 def cuts(start: int, size: int, most: int) -> list[tuple[int, int]]:
-    """Return start and end of pieces of at most ``most`` bytes; one empty piece if ``size`` is 0."""
+    """Split a byte range into pieces (start, end) of at most ``most`` bytes; return one empty piece if ``size`` is 0."""
     stop = start + size
     starts = range(start, max(stop, start + 1), most)
     return list(zip(starts, [*starts[1:], stop], strict=True))

@@ -19,11 +19,12 @@ _OFFSET_COMMITS = (0, 1)
 
 
 def by_key(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, transactions: bool = True) -> DataFrame:
-    """Aggregate the records of compacted topics by ``topic``, ``partition`` and ``key``.
+    """Sum the records of compacted topics per ``topic``, ``partition`` and ``key``.
 
-    ``superseded`` counts records without a key, aborted, or followed by one with the same key. ``cleanable_bytes`` are
-    superseded in closed segments; ``dirty_bytes`` follow the cleaner's checkpoint. ``is_removed`` marks keys that end
-    in a tombstone. Sizes are stored bytes. ``transactions`` false skips the search for aborted records.
+    ``superseded`` counts records that have no key, were aborted, or are followed by one with the same key.
+    ``cleanable_bytes`` is the size of superseded records in closed segments, and ``dirty_bytes`` the size of records from
+    the cleaner's checkpoint on. ``is_removed`` marks keys whose last record is a tombstone. Sizes are stored bytes.
+    ``transactions`` false skips the search for aborted records.
     """
     rows = records_in(files, logs)
     none = F.lit(None).cast("string")
@@ -64,7 +65,7 @@ def _bytes(condition: Column) -> Column:
 
 
 def dead(keys: DataFrame) -> DataFrame:
-    """Aggregate ``by_key`` by partition; ``dead_bytes`` are superseded records and tombstones."""
+    """Sum the result of ``by_key`` per partition; ``dead_bytes`` is the size of superseded records and tombstones."""
     sums = ("records", "bytes", "superseded", "superseded_bytes", "tombstone_bytes", "cleanable_bytes")
     grouped = keys.groupBy("topic", "partition").agg(
         F.count_if(F.col("key").isNotNull() & ~F.col("is_removed")).alias("keys"),
@@ -91,7 +92,7 @@ def dead(keys: DataFrame) -> DataFrame:
 
 
 def offsets_by_group(keys: DataFrame) -> DataFrame:
-    """Aggregate ``by_key`` of ``__consumer_offsets`` by group and committed topic; null for invalid keys."""
+    """Sum ``by_key`` of ``__consumer_offsets`` per group and committed topic; ``topic`` is null for other records."""
     version, group = _number(F.col("key"), F.lit(1)), _text(F.col("key"), F.lit(3))
     behind = F.lit(5) + _number(F.col("key"), F.lit(3))
     topic = F.when(version.isin(*_OFFSET_COMMITS), _text(F.col("key"), behind))

@@ -60,7 +60,7 @@ class LogBounds:
 
 
 def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict[tuple[str, int], LogBounds]:
-    """Return the bounds of partitions, with the lowest cleaner position of all replicas."""
+    """Return the bounds of each partition, with the lowest cleaner position of its replicas."""
     name = F.regexp_extract("path", NAME_OFFSET, 1)
     wanted = F.col("topic").isin(*topics) & F.col("partition").isNotNull()
     named = files.where(wanted).select("topic", "partition", F.when(name != "", name.cast("long")).alias("active"))
@@ -84,7 +84,7 @@ def records_in(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds]) -> D
                 try:
                     yield from _records(row, log) if log else ()
                 except OSError:
-                    continue  # already reported by the reader of headers
+                    continue  # the reader of batch headers reports the error
 
     return files.mapInArrow(read, struct_type(SCHEMA))
 

@@ -28,15 +28,15 @@ _SHARES = (0.5, 0.95)
 
 
 def sized_batches(files: DataFrame) -> DataFrame:
-    """Return batches with ``uncompressed`` bytes, ``data_records`` and ``fault``, without snapshots."""
+    """Return the batches of segments, without snapshots, with ``uncompressed`` size, ``data_records`` and ``fault``."""
     return batches_in(files.where(~F.col("path").endswith(".checkpoint")), added=UNCOMPRESSED)
 
 
 def sums(batches: DataFrame) -> DataFrame:
-    """Aggregate ``sized_batches`` at all ``LEVELS``, named in ``level``; copies count once.
+    """Aggregate ``sized_batches`` at each of ``LEVELS``; the column ``level`` names it. Copies count once.
 
-    Sizes are stored bytes. ``gain`` is uncompressed over stored bytes. Medians and 95th percentiles are approximate.
-    ``traces`` counts batches changed by the cleaner.
+    Sizes are stored bytes. ``gain`` is the uncompressed size divided by the stored size. Medians and 95th percentiles are
+    approximate. ``traces`` counts batches changed by the cleaner.
     """
     sound = with_names(batches.where("corrupt is null and fault is null"), "sums")
     number = F.coalesce("base_offset", "last_offset")

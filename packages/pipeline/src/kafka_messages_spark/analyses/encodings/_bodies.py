@@ -64,7 +64,7 @@ def _messages(log: str, key: pa.Array, value: pa.Array) -> Iterator[pa.RecordBat
 
 
 def messages_of_pairs(pairs: DataFrame) -> DataFrame:
-    """Return the messages of ``traffic.pair``; null for unreadable headers and responses without a request."""
+    """Return the messages of ``traffic.pair``; null for unreadable headers, and for responses without a request."""
     for name in ("api_name", "api_version", "request", "response", "response_version", "response_header_size"):
         require(pairs, name, "messages_of_pairs")
     sides = []

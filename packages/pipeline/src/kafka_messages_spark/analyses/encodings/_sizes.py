@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-# Encodings, fastest to decode first; of equal sizes the first is preferred.
+# Encodings, fastest to decode first. Among encodings with equal sizes, the first is chosen.
 FORMS = ("fixed16", "fixed32", "fixed64", "packed", "upacked")
 
 
@@ -41,10 +41,10 @@ def measure(
 
 
 def fields(measured: DataFrame) -> DataFrame:
-    """Return the values of each field, and their bytes in each encoding.
+    """Return the number of values of each field, and their total size in each encoding.
 
-    ``defined`` is the size at the type's width. Encodings that do not fit are null. ``smallest`` is the best encoding,
-    ``saved`` the bytes it saves. Tagged fields at their default are not counted.
+    ``defined`` is the size at the type's width. Sizes are null for encodings that do not fit. ``smallest`` is the encoding
+    with the fewest bytes, and ``saved`` the bytes that it saves. Tagged fields at their default are not counted.
     """
     found = (
         measured.where("path is not null")
@@ -99,7 +99,7 @@ def histogram(measured: DataFrame) -> DataFrame:
 
 
 def totals(measured: DataFrame) -> DataFrame:
-    """Return the total size of each message type by encoding; ``smallest`` uses the best one per field."""
+    """Return the total size of each message type by encoding; ``smallest`` uses the best encoding of each field."""
     is_bad = F.coalesce(F.col("type") == "malformed", F.lit(False))
     by_message = (
         measured.where("path is null")

@@ -103,7 +103,7 @@ class Sums:
             elif each.type in BITS:
                 numbers = np.asarray(values).astype(np.int64)
                 if version in each.tagged and not each.is_array:
-                    numbers = numbers[numbers != each.default()]  # not in the bytes
+                    numbers = numbers[numbers != each.default()]  # not encoded
                 self._integers((descriptor.name, version, path, each.type), numbers)
 
     def _integers(self, key: tuple[str, int, str, str], values: Ints) -> None:

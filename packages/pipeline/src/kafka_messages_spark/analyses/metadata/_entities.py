@@ -19,7 +19,7 @@ CHANGES = pa.list_(
         pa.struct([pa.field("field", pa.string()), pa.field("before", pa.string()), pa.field("after", pa.string())]),
     )
 )
-# what is before or after for an entity of an image, change for the effect of one record.
+# The column what is before or after for an entity of an image, and change for the effect of one record.
 REPLAYED = pa.schema(
     [
         pa.field("what", pa.string()),
@@ -76,15 +76,15 @@ class EntityReplay:
             for each in places:
                 self._set(each, event, self._after(self.state[each].fields, event, fields))
             if not places and entity == "topic":
-                self._note(place, event, "removes what was not there")
+                self._note(place, event, "removes an entity that does not exist")
             return
         before = self.state.get(place)
         if event["action"] == REMOVE and before is None:
-            self._note(place, event, "removes what was not there")
+            self._note(place, event, "removes an entity that does not exist")
             return
         problem = None
         if event["action"] == CHANGE and before is None:
-            problem = "changes what was not there"
+            problem = "changes an entity that does not exist"
         self._set(place, event, self._after(before.fields if before else {}, event, fields), problem)
 
     def _after(self, before: Fields, event: Fields, fields: Fields) -> Fields | None:

@@ -14,8 +14,8 @@ from ._rules import REMOVE, RULES, RecordRule
 
 Fields = dict[str, Any]
 
-# at is the log offset (for snapshots the last one contained), place the offset in the snapshot. Events of a group are
-# replayed together. key and fields are JSON.
+# at is the log offset (for a snapshot, the last offset that it contains), place the offset in the snapshot. Events of a
+# group are replayed together. key and fields are JSON.
 EVENTS = pa.schema(
     [
         pa.field("at", pa.int64()),
@@ -56,7 +56,7 @@ def _event(rule: RecordRule, record: Fields) -> Fields:
     key = [record.pop(name) for name in rule.key]
     group = [rule.entity.replace("partition", "topic"), *key[:1]]
     if rule.record == "config_record":
-        group = ["config", *key[:2]]  # all settings of a resource, because they are removed with it
+        group = ["config", *key[:2]]  # all settings of a resource, because removing the resource removes them
     return {
         "group": group_name(group),
         "entity": rule.entity,

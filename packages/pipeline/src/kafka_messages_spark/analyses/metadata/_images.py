@@ -24,7 +24,7 @@ _TOPIC = "2"
 
 
 def replay(chosen: DataFrame, *, start: int | None = None) -> DataFrame:
-    """Replay ``records_of`` for ``image`` and ``changes``; with ``start``, also that image and each later change."""
+    """Replay ``records_of`` for ``image`` and ``changes``; ``start`` adds the image at that offset, and each later change."""
     columns = ["at", "place", "timestamp", "leader_epoch", "record_type"]
     columns += [name for name in columns_of("metadata") if name in RULES]
 
@@ -73,7 +73,7 @@ def _renamed(names: tuple[str, ...], **values: str) -> list[Column]:
 
 
 def image(replay: DataFrame, what: str = "after") -> DataFrame:
-    """Return the entities ``after`` all records, or ``before`` the changes.
+    """Return the entities ``after`` all records, or ``before`` the changes after ``start``.
 
     ``key`` is JSON, ``fields`` a map of strings.
     """

@@ -21,7 +21,7 @@ _LAST_PLACE = (1 << 63) - 1
 def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None = None) -> DataFrame:
     """Return the records of the latest snapshot at or below ``up_to`` and ``base``, and of the log up to ``up_to``.
 
-    Added: ``at``, the offset (for snapshots the last one contained), and ``place`` within the snapshot.
+    Adds ``at``, the offset (for a snapshot, the last offset that it contains), and ``place``, the offset in the snapshot.
     """
     for name in ("file", "offset", "is_control", "record_type", "timestamp", "leader_epoch"):
         require(records, name, "records_of")
@@ -56,9 +56,10 @@ def last_offset(records: DataFrame) -> int | None:
 
 
 def missing_offsets(chosen: DataFrame) -> DataFrame:
-    """Return one row: ``first``, ``last``, ``missing`` offsets, ``base`` and ``is_cut`` of ``records_of``.
+    """Return one row about the result of ``records_of``.
 
-    ``base`` is the first offset after the snapshot; ``is_cut`` marks a snapshot without footer.
+    ``first``, ``last`` and ``missing`` describe the log's offsets. ``base`` is the first offset after the snapshot;
+    ``is_cut`` marks a snapshot without footer.
     """
     require(chosen, "control_type", "missing_offsets")
     of_log = chosen.where(F.col("place") == _LAST_PLACE).agg(

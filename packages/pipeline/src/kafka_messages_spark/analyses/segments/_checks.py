@@ -29,7 +29,7 @@ def check_segments(
     recursive: bool = True,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Check segment files, for ``files`` and ``findings``.
+    """Check segment files; ``files`` and ``findings`` take the result.
 
     ``depth`` is ``records`` (decode all records) or ``batches`` (headers and checksums only). Raises PySparkValueError
     for a missing path.

@@ -46,9 +46,9 @@ _COMPACTED = ("__consumer_offsets", "__transaction_state")
 
 
 def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
-    """Return the content of each file, and ``verdict``: the worst severity of its findings or ``ok``.
+    """Return one row per file with counts, and ``verdict``: the worst severity of its findings or ``ok``.
 
-    ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` counts offsets that compaction removed.
+    ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` counts offsets in batches without a record.
     """
     summary = checks.where("summary is not null").select("file", "size", "start", "summary.*")
     first = [
@@ -82,8 +82,8 @@ def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataF
 def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
     """Return the findings of each file, by ``check`` (see ``CHECKS``) and ``severity``.
 
-    Gaps in compacted logs have severity ``info``. ``cleaned`` (``cleaner-offset-checkpoint``) names more compacted
-    topics. ``watermarks`` (``replication-offset-checkpoint``) enables the check ``high_watermark``.
+    Gaps in compacted logs have severity ``info``. ``cleaned`` (entries of ``cleaner-offset-checkpoint``) names additional
+    compacted topics. ``watermarks`` (``replication-offset-checkpoint``) enables the check ``high_watermark``.
     """
     summary = (
         checks.where("summary is not null").select("file", "size", "start", "summary.*").withColumn("folder", folder())

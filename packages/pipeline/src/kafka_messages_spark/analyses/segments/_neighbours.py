@@ -1,4 +1,4 @@
-"""Findings between consecutive ranges and files of a folder."""
+"""Check consecutive byte ranges and files of a folder against each other."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def between(summary: DataFrame) -> DataFrame:
     )
     # A gap between the name's offset and the first offset is reported for the file itself.
     begins = F.when(F.col("same_file"), first).otherwise(F.col("name_offset"))
-    missing = text(begins - reached, " offsets from ", reached, " are missing before it")
+    missing = text(begins - reached, " offsets from ", reached, " are missing")
     again = text("begins at offset ", first, ", but offsets up to ", reached - 1, " precede it")
     return _exploded(
         log,
@@ -126,7 +126,7 @@ def producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
         return text("producer ", F.col("producer_id"), ": ", *parts)
 
     comes = of_producer("sequence ", first, ", expected ", expected)
-    again = of_producer("sequence ", first, " again, expected ", expected)
+    again = of_producer("decreasing sequence ", first, ", expected ", expected)
     begins = of_producer("epoch ", epoch, " begins with sequence ", first)
     back = of_producer("epoch ", epoch, " below ", before)
     note = F.when(unsure, UNNAMED).otherwise("")

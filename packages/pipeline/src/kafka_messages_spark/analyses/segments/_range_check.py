@@ -19,7 +19,7 @@ from ._sequences import Producers
 
 # Maximum rows per check and range; further findings are counted in one row.
 MAX_FINDINGS = 100
-# Highest offset.
+# Highest possible offset.
 _LAST = (1 << 63) - 1
 _NAME = re.compile(r"([0-9]{20})(-[A-Za-z0-9_-]{22})?\.log(\..*)?")
 
@@ -132,7 +132,7 @@ class RangeCheck:
             self.add("unreadable", "error", self.start, None, f"the file cannot be read: {error}")
         self._of_report(report)
         if self.counts.get("unreadable"):
-            self.summary["batches"] = None  # unknown, which is not 0
+            self.summary["batches"] = None  # unknown, not 0
         self._of_name()
         return self._result()
 
@@ -235,7 +235,7 @@ class RangeCheck:
             before = where[at]
             detail, severity = f"log append time {times[at]} below {highest[at]}", "warning"
             if epochs[at + 1] > epochs[before]:
-                detail, severity = f"{detail}, set by another leader", "info"
+                detail, severity = f"{detail} of an earlier leader", "info"
             self.add("timestamp", severity, int(position[at]), int(base[at]), detail)
         self.last.append_time, self.last.append_epoch = int(highest[-1]), int(epochs[where[-1]])
 
@@ -302,7 +302,7 @@ class RangeCheck:
 
     def _result(self) -> pa.RecordBatch:
         for (check, severity), count in self.left_out.items():
-            detail = f"more of these in the file, without rows: {count}"
+            detail = f"further findings of this check are not listed; sum of their counts: {count}"
             facts = {"position": None, "offset": None, "count": count, "detail": detail}
             self.findings.append({"check": check, "severity": severity, **facts})
         of_file = {"file": display_path(self.path), "size": self.size, "start": self.start}

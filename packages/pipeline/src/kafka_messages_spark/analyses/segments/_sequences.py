@@ -27,7 +27,7 @@ class _Producer:
 
 @dataclass
 class Producers:
-    # None if the folder does not name it.
+    # None if the folder name does not contain the topic.
     topic: str | None
     known: dict[int, _Producer] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ class Producers:
 
 
 def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | None:
-    """Check a batch of ``__consumer_offsets``; its sequences are 0 or -1."""
+    """Check a batch of ``__consumer_offsets``, whose base sequence must be 0, or -1 for none."""
     if epoch < epoch_before:
         return _back(epoch, epoch_before)
     if sequence > 0:
@@ -99,7 +99,7 @@ def sequence_fault(
     ahead = (sequence - expected) % _SEQUENCES
     if ahead < _SEQUENCES // 2:
         return "sequence_gap", "warning", f"sequence {sequence}, expected {expected}"
-    return "sequence_back", "error", f"sequence {sequence} again, expected {expected}"
+    return "sequence_back", "error", f"decreasing sequence {sequence}, expected {expected}"
 
 
 def _back(epoch: int, before: int) -> Fault:

@@ -26,7 +26,7 @@ def below_watermark(summary: DataFrame, watermarks: DataFrame) -> DataFrame:
     )
     mark, end = F.col("mark"), F.col("end")
     detail = text(
-        "ends at offset ", end, ", below the high watermark ", mark, ": lost, or copied before the checkpoint"
+        "ends at offset ", end, ", below the high watermark ", mark, ": truncated, or copied before the checkpoint"
     )
     return (
         ends.join(F.broadcast(marks), [*_LOG])

@@ -1,6 +1,6 @@
-"""Open and hanging transactions, and the readers they block.
+"""Open and hanging transactions, and the consumers that they block.
 
-A transaction of a partition is a producer's data up to its marker (KIP-98).
+Within a partition, a transaction is a producer's data up to the marker (KIP-98).
 """
 
 from __future__ import annotations

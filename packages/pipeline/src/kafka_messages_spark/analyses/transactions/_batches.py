@@ -1,4 +1,4 @@
-"""Batches with topic and partition, or folder."""
+"""Replace unknown topics of batches by their folders."""
 
 from __future__ import annotations
 

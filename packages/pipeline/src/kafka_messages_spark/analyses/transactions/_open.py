@@ -32,8 +32,8 @@ def open_transactions(
     ``partitions`` is ``partition_offsets`` of the same batches. ``states`` is ``coordinator_states`` or None. ``as_of``
     is an aware datetime or milliseconds. ``unread`` counts ``__transaction_state`` partitions missing in ``states``.
 
-    ``verdict`` is ``ongoing`` (within its timeout), ``late`` (beyond it), ``hanging`` (unknown to the coordinator) or
-    ``unknown``. ``reason`` explains it; ``note`` and ``limitation`` name uncertainties.
+    ``verdict`` is ``ongoing`` (within its timeout), ``late`` (beyond it), ``hanging`` (the coordinator has no such
+    transaction) or ``unknown``. ``reason`` explains the verdict; ``note`` and ``limitation`` name uncertainties.
     """
     now = F.lit(as_of if isinstance(as_of, int) else round(as_of.timestamp() * 1000))
     facts = partitions.select(*LOG, "gaps", F.col("last_timestamp").alias("partition_last"), "corrupt")

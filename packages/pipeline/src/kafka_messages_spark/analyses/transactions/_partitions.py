@@ -74,10 +74,10 @@ def _with_starts(partitions: DataFrame, starts: DataFrame) -> DataFrame:
 
 
 def stable_offsets(transactions: DataFrame, partitions: DataFrame, watermarks: DataFrame | None = None) -> DataFrame:
-    """Add the last stable offset to ``partition_offsets``, where ``read_committed`` readers stop.
+    """Add the last stable offset, at which ``read_committed`` consumers stop, to the result of ``partition_offsets``.
 
-    Added: ``open`` transactions, ``last_stable_offset``, ``blocked_offsets`` after it, ``oldest_open_timestamp``, and
-    ``high_watermark`` (from ``checkpoints.high_watermarks``, or null).
+    New columns: ``open`` (number of open transactions), ``last_stable_offset``, ``blocked_offsets`` (their number up to the
+    log end), ``oldest_open_timestamp``, and ``high_watermark`` (from ``checkpoints.high_watermarks``, or null).
     """
     if watermarks is None:
         known = partitions.withColumn("high_watermark", F.lit(None).cast("long"))
@@ -92,7 +92,7 @@ def stable_offsets(transactions: DataFrame, partitions: DataFrame, watermarks: D
             F.min("first_timestamp").alias("oldest_open_timestamp"),
         )
     )
-    # A transaction below the log start blocks readers from the log start on (Kafka's UnifiedLog).
+    # A transaction that begins below the log start blocks consumers at the log start (Kafka's UnifiedLog).
     stable = F.when(F.col("open").isNull(), F.col("next_offset")).otherwise(
         F.greatest("first_open", "log_start_offset")
     )

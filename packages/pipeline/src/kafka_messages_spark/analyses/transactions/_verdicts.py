@@ -67,7 +67,7 @@ def cases(now: Column, unread: int) -> list[tuple[Column, str, Column]]:
         (~F.col("is_listed"), "hanging", text("the partition is not in the coordinator's transaction")),
         (is_ongoing & (since_start > timeout), "late", text("open longer than its timeout of ", timeout, " ms")),
         (is_ending & (since_end > timeout), "late", text("the marker is missing: ", state, " beyond the timeout")),
-        (is_ending, "ongoing", text("the coordinator is ending it: ", state)),
+        (is_ending, "ongoing", text("the coordinator is ending the transaction: ", state)),
     ]
 
 
@@ -88,13 +88,13 @@ def note() -> Column:
 
 
 def limitation() -> Column:
-    """Return why a verdict is uncertain if the files were copied at different times, or null."""
+    """Return why a verdict is uncertain, if the files were copied at different times; otherwise null."""
     is_hanging = F.col("verdict") == "hanging"
     newer = is_hanging & (F.col("last_update_time") > F.col("partition_last"))
     older = is_hanging & (F.col("first_timestamp") > F.col("newest_state"))
     return F.when(older, F.lit(OLDER_STATES)).when(newer, F.lit(OLDER_DATA))
 
 
-_AGAIN = "copy both again and compare"
-OLDER_STATES = f"it began after the last record of __transaction_state; if that was copied before the data, {_AGAIN}"
-OLDER_DATA = f"its coordinator wrote after the last record of the partition; if the data was copied first, {_AGAIN}"
+_AGAIN = "was copied first, copy both again and compare"
+OLDER_STATES = f"the transaction began after the last record of __transaction_state; if __transaction_state {_AGAIN}"
+OLDER_DATA = f"the coordinator's state is newer than the last record of the partition; if the data {_AGAIN}"

@@ -15,7 +15,7 @@ from kafka_messages_spark.analyses._logs import next_offset
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Maximum groups and topics, partitions of each, and points of each partition.
+# Maximum pairs of group and topic, partitions of each pair, and points of each partition.
 MAX_ROWS, MAX_LINES, MAX_POINTS = 12, 6, 200
 _KEY = ("group", "topic", "partition")
 Points = list[tuple[int, int | None]]

@@ -1,4 +1,4 @@
-"""Reports, independent of output formats."""
+"""Model of a report, with its rendering as text, Markdown, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Report:
         self.parts.append(picture)
 
     def facts(self, facts: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
-        """Add names and values, except None."""
+        """Add names and values; values of None are omitted."""
         pairs = facts.items() if isinstance(facts, Mapping) else facts
         self.parts.append(Facts([(name, value) for name, value in pairs if value is not None]))
 

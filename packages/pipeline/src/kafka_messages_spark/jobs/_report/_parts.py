@@ -70,7 +70,7 @@ ReportItem = Heading | Paragraph | Facts | Table | Picture
 
 @dataclass(frozen=True)
 class Finding:
-    """Number of findings of one kind; severity ``info`` is expected behaviour."""
+    """Number of findings of one kind; severity ``info`` is expected behavior."""
 
     kind: str
     severity: Severity

@@ -1,6 +1,6 @@
 
 "use strict";
-// A click on the title of a column, or Enter there, sorts its table; another one turns the order around.
+// A click (or Enter) on a column title sorts the table; a second click reverses the order.
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0], titles = [...table.tHead.rows[0].cells];
   const key = (row, at) => {
@@ -19,7 +19,7 @@ for (const table of document.querySelectorAll("table")) {
       titles.forEach(each => each.removeAttribute("aria-sort"));
       title.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
       const rows = [...body.rows].map(row => [key(row, at), row]);
-      // What has no value stands at the end in both orders.
+      // Cells without a value come last in both orders.
       rows.sort(([a], [b]) => a === null || b === null ? (a === null) - (b === null) : sign * compare(a, b));
       body.append(...rows.map(([, row]) => row));
     });

@@ -1,4 +1,4 @@
-"""Frames of captured streams, and connections by file name."""
+"""Split captured streams into frames, and derive connection and direction from file names."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Naming:
     direction: str | None
     # Regular expression with the groups connection and direction.
     pattern: re.Pattern[str] | None
-    # Ports of brokers, for names with addresses as tcpflow writes them.
+    # Ports of brokers; determine the direction if the name contains both addresses, as tcpflow writes them.
     broker_ports: tuple[int, ...]
 
     def parse(self, owner: str, file: str) -> tuple[str, str]:
-        """Return the connection and direction of a file; raise PySparkValueError for other names."""
+        """Return the connection and direction of a file; raise PySparkValueError if the direction is unknown."""
         name = file.rpartition("/")[2]
         if self.pattern is not None:
             connection, direction = self._by_pattern(owner, file, name)
@@ -50,8 +50,8 @@ class Naming:
         if direction is None:
             ports = ", ".join(map(str, self.broker_ports))
             raise invalid_argument(
-                f"{owner}: the name of {file} does not contain the direction: no broker port "
-                f"({ports}), 'request' or 'response'. Set the option 'direction', 'brokerPorts' or "
+                f"{owner}: the name of {file} does not give the direction, by exactly one broker port "
+                f"({ports}), or by 'request' or 'response'. Set the option 'direction', 'brokerPorts' or "
                 "'fileNamePattern'"
             )
         return connection, direction
@@ -88,7 +88,7 @@ def _plain(address: str) -> str:
 
 @dataclass(frozen=True)
 class FrameBlock:
-    """Consecutive frames of a stream, or one undecodable rest with its ``problem``."""
+    """Consecutive frames of a stream, or its undecodable rest with the reason in ``problem``."""
 
     # Stream offsets of the length prefixes.
     position: pa.Array
@@ -104,7 +104,7 @@ class FrameBlock:
 def frame_blocks(file: Any, max_frame: int) -> Iterator[FrameBlock]:
     """Yield the frames of a stream up to the first invalid length.
 
-    Memory is bounded by the file size, not by length prefixes.
+    Memory use is bounded by the file size, even if a length prefix claims more.
     """
     buffer, base = b"", 0
     need = _PREFIX
@@ -161,9 +161,8 @@ def _rest(position: int, left: bytes, max_frame: int) -> FrameBlock:
     elif 0 <= size <= max_frame:
         problem = f"the stream ends after {len(left) - _PREFIX} of the {size} bytes of a frame"
     else:
-        problem = (
-            f"invalid length of {size} bytes; 0 to {max_frame} are possible; later frames cannot be located"
-            + _foreign(position, left)
+        problem = f"invalid frame length {size}; expected 0 to {max_frame}; later frames cannot be located" + _foreign(
+            position, left
         )
     return not_a_frame(position, size, problem, left[:CORRUPT_BYTES])
 
@@ -174,5 +173,5 @@ def not_a_frame(position: int, size: int | None, problem: str, data: bytes) -> F
 
 def _foreign(position: int, left: bytes) -> str:
     if left[0] in (0x14, 0x15, 0x16, 0x17) and left[1:2] == b"\x03":
-        return "; this looks like TLS"
-    return "; this does not look like the start of a connection" if position == 0 else ""
+        return "; the bytes look like TLS"
+    return "; the bytes do not look like the start of a connection" if position == 0 else ""

@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 class FramesError(ValueError):
-    """Invalid frame or header at ``position`` in bytes."""
+    """Invalid frame or header; ``position`` is its offset in the stream in bytes."""
 
     def __init__(self, file: str, position: int, reason: str) -> None:
         super().__init__(file, position, reason)

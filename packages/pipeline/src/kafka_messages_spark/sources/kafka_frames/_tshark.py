@@ -34,7 +34,7 @@ class NotTsharkTextError(PySparkValueError):
     """File that is not tshark's follow output; ``reason`` omits the file name."""
 
     def __init__(self, owner: str, name: str) -> None:
-        self.reason = "does not start with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow"
+        self.reason = "does not start with the lines 'Node 0: ...' and 'Node 1: ...' of tshark's follow output"
         super().__init__(f"{owner}: {name} {self.reason}")
 
 
@@ -87,7 +87,7 @@ class HexLines:
                 if (line[:1] == b"\t") == indented:
                     yield bytes.fromhex(line.strip().decode())
             elif has_begun and not line.startswith(b"==="):
-                raise InvalidHexError(f"a line of tshark's follow is not hexadecimal: {line[:40]!r}")
+                raise InvalidHexError(f"a line of tshark's follow output is not hexadecimal: {line[:40]!r}")
             elif has_begun:
                 return
 

@@ -7,21 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._isolation import AbortedTransaction, are_aborted
+
 if TYPE_CHECKING:
     from kafka_records.segments.headers import HeaderColumns
 
 _HIGHEST = (1 << 63) - 1
-
-
-@dataclass(frozen=True, order=True)
-class AbortedTransaction:
-    """Entry of a log's transaction index."""
-
-    producer_id: int
-    # Offset of its first batch.
-    first_offset: int
-    # Offset of its marker.
-    last_offset: int
 
 
 @dataclass(frozen=True)
@@ -53,35 +44,20 @@ class BatchFilter:
     bounds: Bounds
     aborted: tuple[AbortedTransaction, ...] = ()
 
-    def __call__(self, facts: HeaderColumns) -> Any:
+    def __call__(self, headers: HeaderColumns) -> Any:
         bounds = self.bounds
-        keep = np.ones(len(facts.start), np.bool_)
+        keep = np.ones(len(headers.start), np.bool_)
         if bounds.from_offset is not None:
-            keep &= facts.base_offset + facts.last_offset_delta >= min(bounds.from_offset, _HIGHEST)
+            keep &= headers.base_offset + headers.last_offset_delta >= min(bounds.from_offset, _HIGHEST)
         if bounds.until_offset is not None:
-            keep &= ~facts.new | (facts.base_offset < min(bounds.until_offset, _HIGHEST))
+            keep &= ~headers.new | (headers.base_offset < min(bounds.until_offset, _HIGHEST))
         if bounds.from_time is not None:
-            keep &= facts.max_timestamp >= _milliseconds(bounds.from_time + 999)  # headers have milliseconds
+            keep &= headers.max_timestamp >= _milliseconds(bounds.from_time + 999)  # headers have milliseconds
         if bounds.until_time is not None:
-            keep &= (facts.timestamp_type != 1) | (facts.max_timestamp <= _milliseconds(bounds.until_time))
+            keep &= (headers.timestamp_type != 1) | (headers.max_timestamp <= _milliseconds(bounds.until_time))
         if self.aborted:
-            keep &= ~self._is_aborted(facts)
+            keep &= ~are_aborted(self.aborted, headers)
         return keep
-
-    def _is_aborted(self, facts: HeaderColumns) -> Any:
-        found = np.zeros(len(facts.start), np.bool_)
-        rows = np.flatnonzero(facts.transactional & ~facts.control)
-        producer, offset = facts.producer_id[rows], facts.base_offset[rows]
-        for one in np.unique(producer).tolist():
-            of_one = sorted(each for each in self.aborted if each.producer_id == one)
-            if not of_one:
-                continue
-            firsts = np.array([each.first_offset for each in of_one])
-            lasts = np.array([each.last_offset for each in of_one])
-            mine = np.flatnonzero(producer == one)
-            at = np.searchsorted(firsts, offset[mine], "right") - 1
-            found[rows[mine]] = (at >= 0) & (offset[mine] < lasts[at])
-        return found
 
 
 def _milliseconds(microseconds: int) -> int:

@@ -33,13 +33,13 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "StringEndsWith": pc.ends_with,
     "StringContains": pc.match_substring,
 }
-# Filters that include the upper bound.
+# Filters whose bound is the value plus 1: exclusive lower and inclusive upper bounds.
 _WITH_LAST = ("GreaterThan", "LessThanOrEqual", "EqualTo", "EqualNullSafe", "In")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Filter on one column; false and null drop a row."""
+    """Filter on one column; rows for which the result is false or null are dropped."""
 
     column: str
     # Name of Spark's filter class.

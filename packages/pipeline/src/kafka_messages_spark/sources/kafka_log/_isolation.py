@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._files import File
-from ._batch_filter import AbortedTransaction
-from ._lookup import headers
+from ._lookup import headers as headers_of
+
+if TYPE_CHECKING:
+    from kafka_records.segments.headers import HeaderColumns
 
 _MARKERS = ("COMMIT", "ABORT")
 
@@ -19,11 +23,22 @@ _MARKERS = ("COMMIT", "ABORT")
 _Event = tuple[int, int, str | None]
 
 
+@dataclass(frozen=True, order=True)
+class AbortedTransaction:
+    """Entry of a log's transaction index."""
+
+    producer_id: int
+    # Offset of its first batch.
+    first_offset: int
+    # Offset of its marker.
+    last_offset: int
+
+
 @dataclass(frozen=True)
 class CommittedView:
     """Offsets below ``until_offset``, except aborted transactions."""
 
-    # Last stable offset: start of the first open transaction, else the log end when it was read. None: no limit.
+    # Last stable offset: start of the first open transaction, else the log end at the time of reading. None: no limit.
     until_offset: int | None = None
     aborted: tuple[AbortedTransaction, ...] = ()
     # True if there is an open transaction.
@@ -31,13 +46,13 @@ class CommittedView:
 
     @classmethod
     def of(cls, files: Iterable[File]) -> CommittedView:
-        """Read the batch headers and markers of a log (KIP-98); raise OSError."""
+        """Find open and aborted transactions by the batch headers and markers of a log (KIP-98). Raises OSError."""
         begun: dict[int, int] = {}
         aborted: set[AbortedTransaction] = set()
         events: set[_Event] = set()
         end = 0
         for file in files:
-            for batch in headers(file):
+            for batch in headers_of(file):
                 events.update(_events(batch))
                 if len(batch):
                     end = max(end, pc.max(batch.column("last_offset")).as_py() + 1)
@@ -56,6 +71,23 @@ class CommittedView:
             for each in self.aborted
             if (low is None or each.last_offset >= low) and (high is None or each.first_offset < high)
         )
+
+
+def are_aborted(aborted: Iterable[AbortedTransaction], headers: HeaderColumns) -> Any:
+    """Return which batches belong to an aborted transaction, as an array of bool; markers do not."""
+    found = np.zeros(len(headers.start), np.bool_)
+    rows = np.flatnonzero(headers.transactional & ~headers.control)
+    producer, offset = headers.producer_id[rows], headers.base_offset[rows]
+    for one in np.unique(producer).tolist():
+        of_one = sorted(each for each in aborted if each.producer_id == one)
+        if not of_one:
+            continue
+        firsts = np.array([each.first_offset for each in of_one])
+        lasts = np.array([each.last_offset for each in of_one])
+        mine = np.flatnonzero(producer == one)
+        at = np.searchsorted(firsts, offset[mine], "right") - 1
+        found[rows[mine]] = (at >= 0) & (offset[mine] < lasts[at])
+    return found
 
 
 def _events(batch: pa.RecordBatch) -> Iterator[_Event]:

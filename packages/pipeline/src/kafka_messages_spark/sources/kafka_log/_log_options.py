@@ -105,7 +105,7 @@ class LogOptions:
             )
         if found.max_files and found.max_bytes:
             raise invalid_argument(
-                f"{NAME}: the options 'maxFilesPerTrigger' and 'maxBytesPerTrigger' cannot be both set"
+                f"{NAME}: the options 'maxFilesPerTrigger' and 'maxBytesPerTrigger' cannot both be set"
             )
         return found
 
@@ -165,9 +165,9 @@ class LogColumns:
 
 
 def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
-    """Return the internal topic of the files, or of the option ``topic`` if folders do not name it.
+    """Return the internal topic in the folder names, or the option ``topic`` if folders do not name it.
 
-    Raises PySparkValueError unless it is exactly one topic.
+    Raises PySparkValueError unless there is exactly one topic.
     """
     topic = options.topic
     if topic is not None and topic not in LOGS:
@@ -192,5 +192,5 @@ def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
                 f"and {name!r} ({file.name}); read them separately"
             )
     if first is None:
-        raise invalid_argument(f"{NAME}: decode=internal: no folder names the topic; set the option 'topic'")
+        raise invalid_argument(f"{NAME}: decode=internal: no files found; set the option 'topic'")
     return first[0]

@@ -30,7 +30,7 @@ class LogFiles:
 
     @property
     def partition(self) -> TopicPartition | None:
-        """Topic and partition by the folder name, or None."""
+        """Topic and partition in the folder name, or None."""
         topic, partition = topic_of(self.files[0].name)
         return None if topic is None or partition is None else (topic, partition)
 
@@ -43,7 +43,7 @@ class LogFiles:
     def within(self, bounds: Bounds) -> Iterator[tuple[File, Bounds]]:
         """Yield the files that may have records within bounds, with the bounds of each file.
 
-        Tiered copies may overlap; they and files without segment names are always included.
+        If a file has no segment name, all files are included: tiered copies, for example, may overlap.
         """
         bases = [base_of(file.base_name) for file in self.files]
         if None in bases:
@@ -63,7 +63,7 @@ def logs_of(files: Iterable[File], key_of: Callable[[File], str] = attrgetter("f
 
 
 def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str, Bounds]:
-    """Return the bounds of each folder by the offset options; raise PySparkValueError or OSError."""
+    """Return each folder's bounds according to the offset options; raise PySparkValueError or OSError."""
     edges = (options.start, options.end)
     if options.start.is_all(EARLIEST) and options.end.is_all(LATEST):
         return {log.folder: Bounds() for log in logs}
@@ -114,7 +114,7 @@ def _check_log_files(edges: Iterable[OffsetOption], logs: Iterable[LogFiles]) ->
             if file.base_name.endswith(".checkpoint"):
                 raise invalid_argument(
                     f"{NAME}: the option {option!r} is not supported for the snapshot {file.name}, which has its own "
-                    "offsets; exclude snapshots with the option 'pathGlobFilter' as '*.log'"
+                    "offsets; set the option 'pathGlobFilter' to '*.log' to exclude snapshots"
                 )
         if log.partition is None and any(edge.number is None for edge in edges):
             raise invalid_argument(

@@ -1,4 +1,4 @@
-"""Offset lookup by timestamp, log start and log end."""
+"""Look up offsets by timestamp, log starts and log ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def offset_for_time(files: Sequence[File], milliseconds: int) -> int | None:
 
 
 def first_offset(files: Sequence[File]) -> int | None:
-    """Return the log start by segment names, or None if a name has no offset."""
+    """Return the log start according to segment names, or None if a name has no offset."""
     bases = [base_of(file.base_name) for file in files]
     return None if None in bases else min((base for base in bases if base is not None), default=None)
 

@@ -38,14 +38,14 @@ class OffsetOption:
     numbers: Mapping[TopicPartition, int] = field(default_factory=dict)
     # True if the values are milliseconds since the epoch instead of offsets.
     is_time: bool = False
-    # False for the default.
+    # False if no option is set, so that the default applies.
     is_set: bool = True
 
     @classmethod
     def parse(cls, owner: str, given: Options, kind: str, default: int) -> OffsetOption:
         """Parse the options of ``kind`` (starting or ending).
 
-        As in Spark, a timestamp for all partitions takes precedence over timestamps, and these over offsets.
+        As in Spark, a timestamp for all partitions takes precedence over timestamps per partition, and both over offsets.
         """
         name = f"{kind}Timestamp"
         if (text := given.text(name)) is not None:
@@ -106,8 +106,8 @@ def check_partitions(owner: str, edge: OffsetOption, there: set[TopicPartition])
 
 def no_offset_matched(owner: str, partition: str, timestamp: int) -> PySparkValueError:
     return invalid_argument(
-        f"{owner}: No offset matched from request of topic-partition {partition} and timestamp {timestamp}. With the "
-        "option 'startingOffsetsByTimestampStrategy' as 'latest' nothing is read of such a partition."
+        f"{owner}: No offset matched from request of topic-partition {partition} and timestamp {timestamp}. To start such "
+        "partitions at their end, set the option 'startingOffsetsByTimestampStrategy' to 'latest'."
     )
 
 

@@ -1,7 +1,7 @@
 """Planner of a stream's batches.
 
-Segments are read in the order of their base offsets; names before the current one are done. Other files are tracked
-individually.
+Segments are read in the order of their base offsets; all segments with names before the current one are done. Other
+files are tracked individually.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Planner:
         seen.update(names)
         if late:
             self._ways.lost(
-                f"{group.name_of(late[0])} appeared after later segments of its folder had been read; it is not"
+                f"{group.name_of(late[0])} appeared after later segments of its folder had been read, and is skipped"
             )
 
 
@@ -177,7 +177,7 @@ class _Group:
         last = max(self._read, default="")
         for name in self.names:
             if name < last and not self.is_done(name):
-                self._read.setdefault(name, 0)  # empty so far; the cleaner may move read records into it
+                self._read.setdefault(name, 0)  # empty so far; the cleaner may fill it with records already read
         self._tidy()
         last = max(self._read, default=self._through or "")
         later = [name for name in self.names if name > last]
@@ -212,12 +212,12 @@ class _Group:
             yield _Ready(file, position)
 
     def _mended(self) -> Iterator[_Ready]:
-        """Yield the last read file again if it was deleted, truncated or rewritten with unread records."""
+        """Yield the file that now has the unread records, if the last read file was deleted, truncated or rewritten."""
         if not self._read:
             return
         last = max(self._read)
         for name, after in pairwise(sorted(self._read)):
-            # These were complete: new bytes were copied late or written by compaction.
+            # All files but the last were complete: new bytes were copied late or written by compaction.
             if name in self._files:
                 goes_on = self._goes_on(name, None, _base(after))
                 (self._undecided if goes_on is None else self._rewritten if not goes_on else set()).add(name)

@@ -21,11 +21,11 @@ def base_of(name: str) -> int | None:
 
 @dataclass(frozen=True)
 class Folder:
-    """Read position in the files of one kind in one folder."""
+    """Position of a stream in the files of one kind in one folder."""
 
     # Files up to this name are done.
     through: str | None = None
-    # Bytes read of later files; 0 for a known, unread last file.
+    # Bytes read of later files; 0 for known files of which nothing was read.
     files: Mapping[str, int] = field(default_factory=dict)
     # Expected next offset in or after the last of these files, if known.
     next_offset: int | None = None
@@ -77,9 +77,10 @@ class Progress:
 
     @classmethod
     def from_json(cls, owner: str, found: Mapping[str, Any]) -> Progress:
-        """Raise PySparkValueError for offsets of another source or format version."""
+        """Parse a stream's offset; raise PySparkValueError for another source or format version."""
         if found.get("version") != VERSION:
             raise invalid_argument(
-                f"{owner}: unknown version {found.get('version')!r} of offsets in the checkpoint; expected {VERSION}"
+                f"{owner}: unknown version {found.get('version')!r} of offsets in the checkpoint; expected {VERSION}; use "
+                "a new checkpoint"
             )
         return cls({key: Folder.from_json(each) for key, each in found["folders"].items()})

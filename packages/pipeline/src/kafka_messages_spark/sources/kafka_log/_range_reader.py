@@ -20,7 +20,8 @@ from pyspark.sql.datasource import InputPartition
 from ...columns._records import MalformedRecordError
 from .._files import FileView, is_local, open_file, open_filesystem
 from .._shares import Share, cuts
-from ._batch_filter import AbortedTransaction, BatchFilter, Bounds
+from ._batch_filter import BatchFilter, Bounds
+from ._isolation import AbortedTransaction
 from ._filters import PushedFilters
 from ._log_options import NAME, LogColumns, LogOptions
 from ._walk import batch_before
@@ -77,7 +78,7 @@ def read_share(
 def read_range(
     options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches of a range; raise OSError and CorruptSegmentError unless corrupt files are ignored."""
+    """Yield a range's records in Arrow batches; raise OSError and CorruptSegmentError unless corrupt files are ignored."""
     try:
         with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
@@ -94,7 +95,7 @@ def read_range(
         if part.planned is not None and isinstance(error, CorruptSegmentError) and _is_rewritten(part):
             report_data_loss(
                 options,
-                f"{part.name} was rewritten since this batch was planned: no batch begins at byte {part.base} now",
+                f"{part.name} was rewritten since this batch was planned: no record batch begins at byte {part.base} now",
             )
             return
         if not options.ignore_corrupt:
@@ -126,13 +127,13 @@ def report_data_loss(options: LogOptions, what: str) -> None:
 
 
 class DataLossError(ValueError):
-    """Possible loss of a stream's records, worded as in Spark's Kafka source."""
+    """Possible loss of records that a query should read."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"{NAME}: {what}. Some data may have been lost: it may have been deleted by retention, or the topic may "
-            "have been deleted, before it was read. If you do not want the streaming query to fail on this, set the "
-            "option 'failOnDataLoss' to 'false'."
+            f"{NAME}: {what}. Some data may have been lost: records may have been removed by retention, or with their "
+            "topic, before they were read. To get a warning instead of this error, set the option 'failOnDataLoss' to "
+            "'false'."
         )
 
 

@@ -1,4 +1,4 @@
-"""Lookup of a planned batch's records after a restart and compaction."""
+"""Find the records of a planned batch again after a restart and compaction."""
 
 from __future__ import annotations
 

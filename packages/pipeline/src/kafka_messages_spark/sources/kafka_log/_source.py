@@ -82,7 +82,7 @@ class KafkaLogReader(DataSourceReader):
 
 
 class PushFilters:
-    """Callable ``pushFilters`` that Spark takes for its own method.
+    """Callable ``pushFilters`` that Spark does not recognize as an override.
 
     Spark rejects overrides, detected by ``__func__``, if ``spark.sql.python.filterPushdown.enabled`` is false. Sources
     cannot read this setting.

@@ -60,7 +60,8 @@ class LogStream:
     def planned(self, start: dict[str, Any], limit: Limit) -> dict[str, Any]:
         """Return the offset after the next batch, or ``start`` itself without new data.
 
-        The first batch's offset contains the initial offset: Spark does not store that, and needs it after a crash.
+        Unless the stream starts at earliest, the first batch's offset contains the initial offset: Spark does not store the
+        initial offset, but needs it after a crash.
         """
         progress = Progress.from_json(NAME, start)
         files = self._files() if self._target is None else self._target
@@ -71,7 +72,7 @@ class LogStream:
         return self._last
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """Return available and unread data for ``StreamingQueryProgress`` (Spark 4.2), or None at the start."""
+        """Return available and unread data for ``StreamingQueryProgress`` (Spark 4.2), or None before the first batch."""
         if self._last is None:
             return None
         return latest(Progress.from_json(NAME, self._last), self._listed)
@@ -99,7 +100,7 @@ class LogStream:
     def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[tuple[Range, int | None]]:
         place, limits, least = key[: key.rfind("/") + 1], after.limits(), after.from_offset
         for name, (end, offset) in after.again.items():
-            if before.again.get(name) != (end, offset):  # otherwise unchanged
+            if before.again.get(name) != (end, offset):  # equal: an earlier batch has read the file
                 yield self._range(place + name, 0, end, max(offset, least or 0), limits.get(name)), offset
         for name, end in after.files.items():
             start = before.files.get(name, 0)
@@ -124,7 +125,7 @@ class LogStream:
         try:
             return walk(file, position, most)
         except FileNotFoundError:
-            return BatchScan(position)  # deleted since it was listed; the next listing shows it
+            return BatchScan(position)  # deleted since the last listing; the next one omits the file
 
     def _beyond_damage(self, file: File, position: int) -> BatchScan:
         return beyond_damage(file, position)
@@ -150,7 +151,7 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
             for name, value in (("maxFilesPerTrigger", options.max_files), ("maxBytesPerTrigger", options.max_bytes)):
                 if value is not None:
                     raise invalid_argument(
-                        f"{NAME}: the option {name!r} requires Spark 4.2 or later; earlier versions read one batch"
+                        f"{NAME}: the option {name!r} requires Spark 4.2 or later; earlier versions read all new data at once"
                     )
             super().__init__(options, schema)
             self._known = Progress().to_json()

@@ -39,7 +39,7 @@ class BatchScan:
 
 
 def walk(file: File, position: int, most: int | None = None) -> BatchScan:
-    """Find the end of complete batches within ``most`` bytes, but of at least one; raise OSError."""
+    """Find the end of the complete batches within ``most`` bytes, or of the first batch if it is larger. Raises OSError."""
     filesystem, _, _ = open_filesystem(file.root)
     if not is_local(filesystem) and most is not None and most > _REMOTE_WALK:
         most = None  # too much to read: take the whole file
@@ -131,7 +131,7 @@ def _over(read: Callable[[int, int], bytes], size: int, position: int, most: int
     return BatchScan(at, first_offset, None if last is None else _after(read, last), is_cut, is_batch)
 
 
-# Bytes up to the magic, at the same place in all formats.
+# Bytes up to and including the magic, whose position is the same in all formats.
 _HEAD = 17
 
 
