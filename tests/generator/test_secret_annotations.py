@@ -171,7 +171,7 @@ def test_every_secret_annotation_problem_has_a_case(tmp_path: Path) -> None:
 def test_secrets_of_own_definitions_are_redacted(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     (specs / "settings.json").write_text(
-        '[{"name": "acme.colour", "type": "STRING"}, {"name": "acme.pin", "type": "PASSWORD"}]'
+        '[{"name": "acme.color", "type": "STRING"}, {"name": "acme.pin", "type": "PASSWORD"}]'
     )
     entry = {"message": "Probe", "name": "Configs.Name", "value": "Configs.Value", "resourceType": "Kind"}
     secret = {"message": "Probe", "fields": ["Key", "Other.Name"], "about": "why"}
@@ -181,7 +181,7 @@ def test_secrets_of_own_definitions_are_redacted(tmp_path: Path) -> None:
     assert cli.main(arguments) == 0
     package = import_package(tmp_path / "out" / "src", name)
     secrets, module = (importlib.import_module(f"{name}.{each}") for each in ("secrets", "messages.probe"))
-    configs = [module.Config(name=each, value="1234") for each in ("acme.colour", "acme.pin", "log.dirs")]
+    configs = [module.Config(name=each, value="1234") for each in ("acme.color", "acme.pin", "log.dirs")]
     probe = package.Probe(key=b"1234", configs=configs, other=module.Other(name="1234", kind=3))
     copy = secrets.redacted(probe)
     assert (copy.key, copy.other.name, copy.other.kind) == (b"(redacted)", "(redacted)", 3)

@@ -221,7 +221,7 @@ def places(node: Node) -> list[str]:
 
 
 def test_every_value_has_its_line_and_path() -> None:
-    text = """// licence
+    text = """// license
 {
   "name": "A", /* two
   lines */ "type":

@@ -77,8 +77,8 @@ def opened(browser: Any, site: Path) -> Iterator[Any]:
 
 def background(page: Any) -> int:
     """Return the brightness of the page, 0 to 255."""
-    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    return int(colour.removeprefix("rgb(").partition(",")[0])
+    color = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return int(color.removeprefix("rgb(").partition(",")[0])
 
 
 def highlighted_bytes(page: Any) -> str:

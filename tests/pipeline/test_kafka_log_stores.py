@@ -142,9 +142,9 @@ def test_s3_errors_contain_no_credentials(spark: SparkSession, store: Store) -> 
     assert f"[PATH_NOT_FOUND] Path does not exist: s3://{store.bucket}/nowhere." in str(caught.value)
     assert SECRET not in str(caught.value)
     with pytest.raises(PySparkException) as caught:
-        reader.load(store.uri("here") + "&colour=red").collect()
+        reader.load(store.uri("here") + "&color=red").collect()
     assert f"kafka_log: no file system for s3://{store.bucket}/here: " in str(caught.value)
-    assert "colour" in str(caught.value)
+    assert "color" in str(caught.value)
     assert SECRET not in str(caught.value)
 
 

@@ -1,4 +1,4 @@
-"""A package unrelated to Kafka: three definitions, settings, licence, and a script that uses it."""
+"""A package unrelated to Kafka: three definitions, settings, license, and a script that uses it."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ WORDS = ("__consumer_offsets", "__cluster_metadata", "__transaction_state", "kaf
 
 
 def write(folder: Path) -> Path:
-    """Write definitions, settings and licence into a new folder; return it."""
+    """Write definitions, settings and license into a new folder; return it."""
     specs = write_specs(folder, *DEFINITIONS)
     (specs / "package.toml").write_text(SETTINGS, encoding="utf-8")
     (specs / "COPYING").write_text(COPYING, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A message with nested structs, for tests of object behaviour."""
+"""A message with nested structs, for tests of object behavior."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.support.outside import VECTORS
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "packages" / "vectors" / "src" / "kafka_protocol_vectors"
 RELEASE = RELEASES[-1]  # Kafka release of the package.
-# Vectors of the pinned release; neighbouring folders have those of older releases.
+# Vectors of the pinned release; neighboring folders have those of older releases.
 COMMITTED = FOLDER / f"kafka-{RELEASE}"
 SNAPSHOT = VECTORS / "kafka-4.0-snapshot.jsonl.gz"  # Vectors of an older snapshot, which is not in the repository.
 

@@ -151,7 +151,7 @@ PASSES: dict[str, tuple[Edit, ...]] = {
 
 @pytest.mark.parametrize("name", PASSES)
 def test_allowed_change_has_no_wire_or_behavior_finding(name: str, tmp_path: Path) -> None:
-    assert [each.rule for each in findings(tmp_path, *PASSES[name]) if each.level in ("wire", "behaviour")] == []
+    assert [each.rule for each in findings(tmp_path, *PASSES[name]) if each.level in ("wire", "behavior")] == []
 
 
 def test_unchanged_definitions_have_no_findings(tmp_path: Path) -> None:

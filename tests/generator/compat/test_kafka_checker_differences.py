@@ -95,7 +95,7 @@ def test_change_missed_by_kafka_is_reported(case: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_compatible_change_rejected_by_kafka_is_accepted(case: str, tmp_path: Path) -> None:
-    assert [line_of(each) for each in findings(tmp_path, *REFUSED[case]) if each.level in ("wire", "behaviour")] == []
+    assert [line_of(each) for each in findings(tmp_path, *REFUSED[case]) if each.level in ("wire", "behavior")] == []
 
 
 def test_all_problems_are_reported_in_one_run(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ CASES = [
         for text in ("", "a b", "Asks", "a-", "../asks")
     ),
     of_package(
-        "no licence",
+        "no license",
         "license = 'Mine'",
         "license 'Mine' is not an SPDX expression; write for example Apache-2.0 or LicenseRef-Proprietary",
     ),
@@ -225,7 +225,7 @@ CASES = [
     ),
     *(
         Case(
-            f"licence file {name!r}",
+            f"license file {name!r}",
             f"[package]\nlicense-files = [\n'{name}']\n",
             f"2: $.package.license-files[0]: {name!r} {FILE}",
         )
@@ -233,20 +233,20 @@ CASES = [
     ),
     *(
         Case(
-            f"licence file {name!r}",
+            f"license file {name!r}",
             f"[package]\nlicense-files = ['{name}']\n",
             f"2: $.package.license-files[0]: {name!r} {WRITTEN}",
         )
         for name in ("pyproject.toml", "README.md", "readme.MD", "MANIFEST", "setup.py", "src")
     ),
     Case(
-        "licence file missing",
+        "license file missing",
         "[package]\nlicense-files = ['LICENSE', 1]\n",
         "2: $.package.license-files[0]: there is no file 'LICENSE' next to package.toml; add it, or remove its name",
         "2: $.package.license-files[1]: expected a string, found number 1",
     ),
     Case(
-        "licence file twice",
+        "license file twice",
         "[package]\nlicense-files = ['LICENSE', 'LICENSE']\n",
         "2: $.package.license-files[1]: license-files has 'LICENSE' twice; remove one",
         files={"LICENSE": "Ours."},

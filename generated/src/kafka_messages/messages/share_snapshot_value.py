@@ -90,11 +90,11 @@ class ShareSnapshotValue(_ShareSnapshotValueConstants):
     snapshot_epoch: int = 0
     """Number of this snapshot, raised with each new one. (versions 0+)"""
     state_epoch: int = 0
-    """Epoch the group coordinator gave when it initialised the state. (versions 0+)"""
+    """Epoch the group coordinator gave when it initialized the state. (versions 0+)"""
     leader_epoch: int = 0
     """Leader epoch of the partition leader that wrote the state last. (versions 0+)"""
     start_offset: int = 0
-    """First offset that is not finished with, -1 when not initialised. (versions 0+)"""
+    """First offset that is not finished with, -1 when not initialized. (versions 0+)"""
     delivery_complete_count: int = -1
     """Number of offsets from the start offset on whose delivery is finished, -1 when unknown. (versions 0+,
     tagged)
@@ -243,9 +243,9 @@ _ShareSnapshotValueConstants._codecs = {0: (_read_share_snapshot_value_0, _write
 _ShareSnapshotValueConstants._descriptor = (
     '{"name":"ShareSnapshotValue","type":"coordinator-value","validVersions":"0","flexibleVersions":"0+","fields":['
     '{"name":"snapshot_epoch","json":"snapshotEpoch","type":"int32","versions":"0+","about":"Number of this snapshot, raised with each new one."},'
-    '{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch the group coordinator gave when it initialised the state."},'
+    '{"name":"state_epoch","json":"stateEpoch","type":"int32","versions":"0+","about":"Epoch the group coordinator gave when it initialized the state."},'
     '{"name":"leader_epoch","json":"leaderEpoch","type":"int32","versions":"0+","about":"Leader epoch of the partition leader that wrote the state last."},'
-    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"First offset that is not finished with, -1 when not initialised."},'
+    '{"name":"start_offset","json":"startOffset","type":"int64","versions":"0+","about":"First offset that is not finished with, -1 when not initialized."},'
     '{"name":"delivery_complete_count","json":"deliveryCompleteCount","type":"int32","versions":"0+","tag":0,"taggedVersions":"0+","default":-1,"about":"Number of offsets from the start offset on whose delivery is finished, -1 when unknown."},'
     '{"name":"create_timestamp","json":"createTimestamp","type":"int64","versions":"0+","about":"Time the state was created, in milliseconds since 1970."},'
     '{"name":"write_timestamp","json":"writeTimestamp","type":"int64","versions":"0+","about":"Time this snapshot was written, in milliseconds since 1970."},'

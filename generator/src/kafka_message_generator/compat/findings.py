@@ -9,7 +9,7 @@ from kafka_message_generator.plan.model import ranges
 from kafka_message_generator.spec.source import Location
 
 ADVICE = "advice"
-LEVELS = ("wire", "behaviour", "json", "api", "policy", ADVICE)
+LEVELS = ("wire", "behavior", "json", "api", "policy", ADVICE)
 """Levels of severity, worst first; each includes the levels before it."""
 
 _README = "Kafka's guide to message definitions"
@@ -83,14 +83,14 @@ _RULES = (
     ),
     Rule(
         "DEFAULT_CHANGED",
-        "behaviour",
+        "behavior",
         "the default of a field changed",
         "Unset fields have another value than before, on both sides.",
         f"{_README}, Incompatible Changes",
     ),
     Rule(
         "IGNORABLE_CHANGED",
-        "behaviour",
+        "behavior",
         "a field that a version lacks is now dropped instead of rejected, or rejected instead of dropped",
         "Dropped values are lost silently; rejected values break working code.",
         f"{_README}, Ignorable Fields",

@@ -17,7 +17,7 @@ from kafka_message_generator.compat.report import Report
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _SEVERITY = {
     "wire": "blocker",
-    "behaviour": "major",
+    "behavior": "major",
     "json": "major",
     "api": "minor",
     "policy": "minor",

@@ -21,7 +21,7 @@ from pygments.util import ClassNotFound
 
 _COMMENT = re.compile(r"\s*<!--.*-->\s*", re.DOTALL)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
-_COLOURS = HtmlFormatter(nowrap=True)
+_COLORS = HtmlFormatter(nowrap=True)
 _LINKS = {"link_open": "href", "image": "src"}
 
 
@@ -161,15 +161,15 @@ def _fence(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) 
     kind = "code" if language else "code output"
     label = "Code" if language else "Output"
     pre = f'<pre tabindex="0" role="group" aria-label="{label}">'
-    return f'<div class="{kind}">{pre}<code>{_coloured(code, language)}</code></pre></div>\n'
+    return f'<div class="{kind}">{pre}<code>{_colored(code, language)}</code></pre></div>\n'
 
 
-def _coloured(code: str, language: str) -> str:
+def _colored(code: str, language: str) -> str:
     try:
         lexer = get_lexer_by_name("pycon" if code.startswith(">>> ") else language, stripnl=False)
     except ClassNotFound:
         return escape(code, quote=False)
-    found: str = highlight(code, lexer, _COLOURS)
+    found: str = highlight(code, lexer, _COLORS)
     return found
 
 

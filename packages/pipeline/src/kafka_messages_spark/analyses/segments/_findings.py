@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from .._logs import folder
 from .._times import timestamp_of
-from ._neighbours import between, producers, tails
+from ._neighbors import between, producers, tails
 from ._watermarks import below_watermark
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from ...columns._records import MalformedRecordError
 from .._files import FileView, is_local, open_file, open_filesystem
 from .._shares import Share, cuts
 from ._batch_filter import BatchFilter, Bounds
-from ._isolation import AbortedTransaction
 from ._filters import PushedFilters
+from ._isolation import AbortedTransaction
 from ._log_options import NAME, LogColumns, LogOptions
 from ._walk import batch_before
 
