@@ -35,7 +35,8 @@ class Found:
 def import_history(jars: dict[str, list[Path]], root: Path, log: Log = lambda line: None) -> list[str]:
     """Write a history of the releases in ``jars``; return the changes.
 
-    ``log`` receives a line for each fixup. Raises HistoryError for an invalid definition, or different ones of a message.
+    ``log`` receives a line for each fixup. Raises HistoryError for an invalid jar or definition, or if jars of a
+    release define a message differently.
     """
     releases: store.Releases = {}
     codes: store.Codes = {}

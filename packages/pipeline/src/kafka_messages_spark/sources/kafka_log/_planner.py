@@ -36,7 +36,7 @@ class LogAccess:
 
 @dataclass
 class Limit:
-    """Limits of one batch; at least one file or record batch is taken."""
+    """Limits of one micro-batch; at least one file or record batch is taken."""
 
     files: int | None = None
     bytes: int | None = None
