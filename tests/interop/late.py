@@ -111,7 +111,9 @@ class _Producer:
             if state.transaction_state == "CompleteCommit":
                 return
             if time.monotonic() > deadline:
-                raise InteropError(f"{self._transactional_id} is {state.transaction_state}, not committed in time")
+                raise InteropError(
+                    f"{self._transactional_id} was not committed in time; its state is {state.transaction_state}"
+                )
             time.sleep(0.05)
 
 

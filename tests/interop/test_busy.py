@@ -22,7 +22,7 @@ def logs() -> Iterator[Path]:
         yield folder
 
 
-def test_segments_job_reports_gaps_of_compaction_but_no_findings(
+def test_segments_job_reports_gaps_of_compaction_as_info(
     spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")

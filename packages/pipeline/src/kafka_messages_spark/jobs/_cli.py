@@ -145,7 +145,7 @@ class Job:
         return [row["path"] for row in files]
 
     def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
-        """Return the records in folders named after a topic, or None; raise PySparkValueError if there are no segments."""
+        """Return the records in a topic's folders, None without such folders; raise PySparkValueError without segments."""
         found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
         files = [row["path"] for row in found.select("path").orderBy("path").collect()]
         return self.read(files, batch_metadata=True) if files else None

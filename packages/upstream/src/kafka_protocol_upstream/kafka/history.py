@@ -51,7 +51,7 @@ def import_history(jars: dict[str, list[Path]], root: Path, log: Log = lambda li
 def add_release(release: str, jars: list[Path], root: Path, log: Log = lambda line: None) -> list[str]:
     """Add or replace one release in a history; return the changes.
 
-    Raises HistoryError, before writing, if jars are missing, unreadable or without definitions.
+    Raises HistoryError, before writing, for missing jars, and for invalid, differing or no definitions.
     """
     known = store.releases_of(root)
     kept = _release(release, jars, log)

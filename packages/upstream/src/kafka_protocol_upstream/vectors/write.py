@@ -66,7 +66,7 @@ def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) 
 
 
 def write_errors(jars: Jars, path: Path) -> int:
-    """Write Kafka's error codes to ``path`` as a JSON list, keeping the descriptions in this file; return the number of codes."""
+    """Write Kafka's error codes to ``path`` as a JSON list, keeping the file's descriptions; return the number of codes."""
     errors = error_codes(jars)
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     about = {error["name"]: {"about": error["about"]} for error in known if "about" in error}
