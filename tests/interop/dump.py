@@ -66,7 +66,7 @@ def parse(text: str, logs: Path, is_hex: bool) -> Iterator[Json]:
         elif BATCH.fullmatch(line):
             batch = {"file": file, **_batch(line)}
         elif not line.startswith(("Log starting offset: ", "Snapshot end offset: ")):
-            raise InteropError(f"unknown line of the dump tool, file {file or 'unknown'}: {line}")
+            raise InteropError(f"unknown line in the dump of {file or 'no file'}: {line}")
     if batch is not None:
         yield _whole(batch, records)
 
@@ -98,7 +98,7 @@ def _whole(batch: Json, records: list[Json]) -> Json:
 def _record(line: str, is_hex: bool) -> Json:
     found = RECORD.fullmatch(line)
     if found is None:
-        raise InteropError(f"unknown record format in the dump tool's output: {line}")
+        raise InteropError(f"the dump tool prints an unknown record format: {line}")
     record: Json = {name: int(found[name]) for name in ("offset", "timestamp", "sequence")}
     if found["headers"]:
         record["headerKeys"] = found["headers"].split(",")
@@ -115,7 +115,7 @@ def _record(line: str, is_hex: bool) -> Json:
     elif rest.startswith("payload: {"):
         record["payload"] = json.loads(rest.removeprefix("payload: "))
     else:
-        raise InteropError(f"the dump tool could not decode the record: {line}")
+        raise InteropError(f"the dump tool could not decode: {line}")
     return record
 
 
@@ -125,5 +125,5 @@ def _plain(line: str, found: re.Match[str], rest: str) -> Json:
     for name, size in (("key", found["key_size"]), ("payload", found["value_size"])):
         length = -1 if values[name] is None else len(values[name]) // 2
         if length != int(size):
-            raise InteropError(f"the dump tool prints a {name} of another size than stated: {line}")
+            raise InteropError(f"the dump tool prints a {name} of the wrong size: {line}")
     return values

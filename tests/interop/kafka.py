@@ -89,9 +89,7 @@ def bounded(command: Sequence[str], seconds: float) -> str:
             f"{command[0]} {name} did not finish within {seconds:.0f} seconds:\n{last(error.stderr)}"
         ) from None
     if done.returncode != 0:
-        raise InteropError(
-            f"{command[0]} {name} failed with exit status {done.returncode}:\n{last(done.stdout + done.stderr)}"
-        )
+        raise InteropError(f"{command[0]} {name} exited with {done.returncode}:\n{last(done.stdout + done.stderr)}")
     return done.stdout
 
 

@@ -111,9 +111,7 @@ class _Producer:
             if state.transaction_state == "CompleteCommit":
                 return
             if time.monotonic() > deadline:
-                raise InteropError(
-                    f"{self._transactional_id} was not committed in time; its state is {state.transaction_state}"
-                )
+                raise InteropError(f"{self._transactional_id} has state {state.transaction_state}: no commit in time")
             time.sleep(0.05)
 
 
