@@ -49,7 +49,7 @@ def plain_tables(spark: SparkSession) -> Iterator[None]:
 
 
 def findings(done: Outcome) -> dict[str, int]:
-    """Return the number of findings by kind, without the expected findings."""
+    """Return the number of findings by kind, without those of severity ``info``."""
     report = json.loads(done.outputs["report.json"])
     return {each["kind"]: each["count"] for each in report["findings"] if each["severity"] != "info"}
 
@@ -88,7 +88,7 @@ HEALTHY = [
 @pytest.mark.parametrize(
     ("job", "more"), HEALTHY, ids=lambda value: value if isinstance(value, str) else "-".join(value)
 )
-def test_job_before_the_kill_has_no_findings(
+def test_job_before_the_kill_has_no_warnings_or_errors(
     job: str, more: list[str], cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     logs = str(cluster.healthy)
