@@ -200,7 +200,7 @@ def test_repeated_import_changes_nothing(root: Path, capsys: pytest.CaptureFixtu
     assert said.startswith("/history already has Kafka 3.0.0\n/kafka is already Kafka 3.0.0\n")
 
 
-def test_patch_release_changes_only_the_history(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_patch_of_an_older_release_changes_only_the_history(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID), root) == 0
     specs = files(root / "kafka")
     capsys.readouterr()
