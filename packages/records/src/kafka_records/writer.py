@@ -131,7 +131,7 @@ def _wrong(record: Fields) -> Iterator[tuple[str, str]]:
         if not isinstance(header, Sequence) or len(header) != 2:
             yield path, f"expected a pair of key and value, got {shown(header)}"
         elif not isinstance(header[0], (str, *_BYTES)):
-            yield path, f"expected a str key, got {type(header[0]).__name__}"
+            yield path, f"expected a str or bytes key, got {type(header[0]).__name__}"
         elif not _is_text(header[0]):
             yield path, f"the key has a surrogate outside U+DC80 to U+DCFF: {shown(header[0])}"
         else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._values import as_bytes, shown
+from .._values import shown
 from ..crc import checksum
 from ..encode import Fields, Shared, codec_number
 from ..errors import BatchEncodeError
@@ -131,27 +131,31 @@ def _milliseconds(column: pa.Array) -> pa.Array:
 def _records(rows: Iterable[Row], base_offset: int) -> Iterator[Fields]:
     last = base_offset - 1
     for number, row in enumerate(rows):
+        path = ""
         try:
             offset = row.get("offset")
+            path = ".offset"
             if offset is None:
                 offset = last + 1
             if not (lowest := last + 1 if number else 0) <= offset < _INT64:
-                reason = f"expected int64 of at least {lowest}, got {offset}"
-                raise BatchEncodeError(reason, path=f"records[{number}].offset")
+                raise ValueError(f"expected int64 of at least {lowest}, got {offset}")
             last = offset
-            key, value, headers = row.get("key"), row.get("value"), row.get("headers")
-            yield (
-                offset,
-                _timestamp(row.get("timestamp")),
-                key if key is None or type(key) is bytes else as_bytes(key, "key"),
-                value if value is None or type(value) is bytes else as_bytes(value, "value"),
-                [_pair(header) for header in headers] if headers else (),
-            )
-        except (TypeError, AttributeError, ValueError, KeyError) as error:
-            if isinstance(error, BatchEncodeError):
-                raise
+            path = ".timestamp"
+            timestamp = _timestamp(row.get("timestamp"))
+            path = ".key"
+            key = _content(row.get("key"))
+            path = ".value"
+            value = _content(row.get("value"))
+            path = ".headers"
+            headers = []
+            for place, header in enumerate(row.get("headers") or ()):
+                path = f".headers[{place}]"
+                headers.append(_pair(header))
+            fields = offset, timestamp, key, value, headers
+        except (TypeError, AttributeError, ValueError) as error:
             reason = f"{error}" if hasattr(row, "get") else f"expected a mapping, got {type(row).__name__}"
-            raise BatchEncodeError(reason, path=f"records[{number}]") from error
+            raise BatchEncodeError(reason, path=f"records[{number}]{path}") from error
+        yield fields
 
 
 def _timestamp(value: int | datetime | None) -> int:
@@ -160,13 +164,26 @@ def _timestamp(value: int | datetime | None) -> int:
     if isinstance(value, int):
         return value
     if value.tzinfo is None:
-        raise ValueError("timestamp has no time zone")
+        raise ValueError("the datetime has no time zone")
     return (value - _EPOCH) // _MILLISECOND
 
 
+def _content(value: Any) -> bytes | None:
+    if value is None or type(value) is bytes:
+        return value
+    try:
+        return bytes(memoryview(value))
+    except TypeError:
+        raise TypeError(f"expected bytes or None, got {type(value).__name__}") from None
+
+
 def _pair(header: Any) -> tuple[bytes, bytes | None]:
-    key, value = (header["key"], header["value"]) if isinstance(header, Mapping) else header
-    if key is None:
-        raise ValueError("the key of a header is None")
-    name = key.encode() if isinstance(key, str) else as_bytes(key, "the key of a header")
-    return name, None if value is None else as_bytes(value, "the value of a header")
+    try:
+        key, value = (header["key"], header["value"]) if isinstance(header, Mapping) else header
+    except (KeyError, TypeError, ValueError):
+        raise TypeError(f"expected a pair of key and value, got {shown(header)}") from None
+    try:
+        name = key.encode() if isinstance(key, str) else bytes(memoryview(key))
+    except TypeError:
+        raise TypeError(f"expected a str or bytes key, got {type(key).__name__}") from None
+    return name, _content(value)
