@@ -370,7 +370,7 @@ def random_records(seed: int) -> Iterator[Record]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_segments_read_and_write_random_batches_equally(seed: int) -> None:
+def test_segments_package_agrees_with_record_objects_on_random_batches(seed: int) -> None:
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     from kafka_records.segments import read_segments, write_batches
 

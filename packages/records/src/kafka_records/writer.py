@@ -50,9 +50,10 @@ def write_batch(
     ``delete_horizon`` (KIP-534) are in milliseconds. ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for
     idempotent producers (KIP-98).
 
-    ``magic`` 0 and 1 select the older formats (KIP-32), which have no headers, producers or transactions.
+    ``magic`` 0 and 1 select the older formats (KIP-32), without headers, producers and transactions; format 0 also drops
+    timestamps.
 
-    Raises BatchEncodeError for values the format cannot hold (``path``: ``records[3]`` or an argument name), and
+    Raises BatchEncodeError for values the format cannot hold (``path``: ``records[3].value`` or an argument name), and
     MissingCodecError.
     """
     attributes = codec_number(compression, magic) if compression != "none" or magic != 2 else 0

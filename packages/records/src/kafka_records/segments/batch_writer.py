@@ -52,15 +52,16 @@ def write_batches(
     ignored, so the output of ``read_segments`` can be written again.
 
     * ``key``, ``value``: bytes or None.
-    * ``offset``: ascending. A missing offset is the next one, starting at ``base_offset``.
-    * ``timestamp``: Arrow timestamp, datetime, or int in milliseconds; -1 if missing.
+    * ``offset``: ascending. A missing or null offset is the next one, starting at ``base_offset``.
+    * ``timestamp``: Arrow timestamp, datetime, or int in milliseconds; -1 if missing or null.
     * ``headers``: pairs, or mappings with ``key`` (str or bytes) and ``value``.
 
     ``max_records`` limits the records of a batch; ``base_sequence`` continues from batch to batch. ``compression`` is
     none (or None), gzip, snappy, lz4 or zstd. ``timestamp_type`` 1 replaces the timestamps of a batch by
     ``log_append_time``, by default their highest. ``log_append_time`` and ``delete_horizon`` are in milliseconds.
 
-    ``magic`` 0 and 1 select the older formats (KIP-32), which have no headers, producers or transactions.
+    ``magic`` 0 and 1 select the older formats (KIP-32), without headers, producers and transactions; format 0 also drops
+    timestamps.
 
     Raises BatchEncodeError for values the format cannot hold; ``path`` is ``records[3].value`` or an argument name.
     """
