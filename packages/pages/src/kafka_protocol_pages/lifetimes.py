@@ -69,7 +69,7 @@ class Lifetimes:
         return self.found is not None
 
     def code(self, number: int) -> Lifetime:
-        """Return the lifetime of an error code, which starts with its first name."""
+        """Return the lifetime of an error code, from the first release with its oldest name."""
         if self.found is None:
             return UNKNOWN
         first = (
