@@ -353,7 +353,7 @@ class Scanner:
         return found
 
     def _find(self, search: Search, pos: int, before: int | None) -> int | None:
-        """Return the position of the next valid batch from ``pos`` to ``before``, or None if not found or if given up."""
+        """Return the position of the next valid batch from ``pos`` on, below ``before``; None if not found or given up."""
         window = self._window
         window.move(min(pos, window.base + window.log.size), HEADER + PADDING)
         while True:
