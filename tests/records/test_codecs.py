@@ -223,6 +223,7 @@ def test_invalid_writer_arguments_raise(arguments: dict[str, object], text: str)
         ({"offset": 0}, "records[1].offset: expected int64 of at least 1, got 0"),
         ({"offset": 1 << 63}, f"records[1].offset: expected int64 of at least 1, got {1 << 63}"),
         ({"timestamp": -1 << 70}, f"records[1].timestamp: expected int64, got {-1 << 70}"),
+        ({"timestamp": "now"}, "records[1].timestamp: expected int or datetime, got str"),
         ({"timestamp": datetime(2026, 1, 1)}, "records[1].timestamp: the datetime has no time zone"),
         ({"headers": 5}, "records[1].headers: 'int' object is not iterable"),
         ({"headers": [("a", b""), (None, b"")]}, "records[1].headers[1]: expected a str or bytes key, got NoneType"),

@@ -144,19 +144,23 @@ def _records(rows: Iterable[Row], base_offset: int) -> Iterator[Fields]:
             path = ".timestamp"
             timestamp = _timestamp(row.get("timestamp"))
             path = ".key"
-            key = _content(row.get("key"))
+            key = row.get("key")
+            if key is not None and type(key) is not bytes:
+                key = _content(key)
             path = ".value"
-            value = _content(row.get("value"))
+            value = row.get("value")
+            if value is not None and type(value) is not bytes:
+                value = _content(value)
             path = ".headers"
             headers = []
-            for place, header in enumerate(row.get("headers") or ()):
-                path = f".headers[{place}]"
-                headers.append(_pair(header))
-            fields = offset, timestamp, key, value, headers
+            if pairs := row.get("headers"):
+                for place, header in enumerate(pairs):
+                    path = f".headers[{place}]"
+                    headers.append(_pair(header))
         except (TypeError, AttributeError, ValueError) as error:
             reason = f"{error}" if hasattr(row, "get") else f"expected a mapping, got {type(row).__name__}"
             raise BatchEncodeError(reason, path=f"records[{number}]{path}") from error
-        yield fields
+        yield offset, timestamp, key, value, headers
 
 
 def _timestamp(value: int | datetime | None) -> int:
@@ -164,14 +168,14 @@ def _timestamp(value: int | datetime | None) -> int:
         return -1
     if isinstance(value, int):
         return value
+    if not isinstance(value, datetime):
+        raise TypeError(f"expected int or datetime, got {type(value).__name__}")
     if value.tzinfo is None:
         raise ValueError("the datetime has no time zone")
     return (value - _EPOCH) // _MILLISECOND
 
 
-def _content(value: Any) -> bytes | None:
-    if value is None or type(value) is bytes:
-        return value
+def _content(value: Any) -> bytes:
     try:
         return bytes(memoryview(value))
     except TypeError:
@@ -183,8 +187,11 @@ def _pair(header: Any) -> tuple[bytes, bytes | None]:
         key, value = (header["key"], header["value"]) if isinstance(header, Mapping) else header
     except (KeyError, TypeError, ValueError):
         raise TypeError(f"expected a pair of key and value, got {shown(header)}") from None
+    if value is not None and type(value) is not bytes:
+        value = _content(value)
+    if isinstance(key, str):
+        return key.encode(), value
     try:
-        name = key.encode() if isinstance(key, str) else bytes(memoryview(key))
+        return key if type(key) is bytes else bytes(memoryview(key)), value
     except TypeError:
         raise TypeError(f"expected a str or bytes key, got {type(key).__name__}") from None
-    return name, _content(value)
