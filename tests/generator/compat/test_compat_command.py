@@ -35,7 +35,7 @@ is Id: int64
 {new} against {old}:
   0 released message versions proved equal
   1 changed
-  findings: 1 wire; 1 count at level api
+  findings: 1 wire; counting at level api: 1
 """
 
 

@@ -29,7 +29,7 @@ class Author:
 
 @dataclass(frozen=True)
 class Settings:
-    """Validated settings of a package; None and empty values mean the defaults."""
+    """Validated settings of a package; None means the default, as do empty values except for ``components``."""
 
     import_name: str | None = None
     distribution: str | None = None

@@ -75,7 +75,7 @@ typedef struct {
     VersionPrograms **programs_by_version[VARIANTS];                    /* by version, created on first use */
 } Plan;
 
-/* defaults.c: default of a column whose field a version lacks; -1 with ValueError */
+/* defaults.c: sets the default of a column; -1 with an exception */
 int make_default(Arena *arena, const TextField *from, Field *field);
 
 /* programs.c: the programs of a version, owned by the plan; NULL with MemoryError */

@@ -192,7 +192,7 @@ static PyObject *new_default_struct(const Package *package, const Struct *struct
     return object;
 }
 
-/* Returns the default of a field, a new object if mutable. */
+/* Returns the default of a field: a new object if mutable, or None for a struct that the first access creates. */
 PyObject *new_default(const Package *package, const Field *field)
 {
     switch (field->by_default) {
