@@ -56,8 +56,8 @@ NOT_COMPARED = {
         ["--old", "nowhere"],
         "nowhere: folder not found; give a folder, git:REF, git:REF:FOLDER, release:VERSION or history",
     ),
-    "no reference": (["--old", "git:"], "git:: no revision given; write for example git:main"),
-    "an option": (["--old", "git:--help"], "git:--help: no revision given; write for example git:main"),
+    "no reference": (["--old", "git:"], "git:: expected a revision; write for example git:main"),
+    "an option": (["--old", "git:--help"], "git:--help: expected a revision; write for example git:main"),
     "no name of a release": (
         ["--old", "release:"],
         "release:: no release given; write for example release:4.3.0\nnothing was compared\n",

@@ -57,7 +57,7 @@ class Settings:
 
 
 def read_settings(specs: Path, problems: Problems) -> Settings:
-    """Read ``package.toml``, or return the defaults."""
+    """Read ``package.toml``; return the defaults if it is missing or not valid TOML."""
     path = specs / FILE
     node = toml.load(path, path.as_posix(), problems) if path.exists() else None
     if node is not None:
