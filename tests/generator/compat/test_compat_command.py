@@ -91,7 +91,9 @@ def test_invalid_input_exits_with_3(
     assert shown.err.endswith("nothing was compared\n")
 
 
-def test_no_common_message_exits_with_3(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_common_version_exits_with_3_if_no_finding_counts(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     old, new = folders
     other = RELEASED.replace("OrderRecord", "PurchaseRecord").replace('"apiKey": 3', '"apiKey": 4')
     Path(new, "OrderRecord.json").unlink()

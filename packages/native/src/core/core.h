@@ -1,7 +1,7 @@
 /* Types of the core: package, plans, structs and layouts, and creation of objects.
  *
- * The core reports no errors: unsupported or invalid input is declined (NULL or -1, often with an exception that the
- * caller at the top clears), and the Python code runs on the same input and reports the error. */
+ * The core reports no errors in messages: unsupported or invalid input is declined (NULL or -1, often with an exception
+ * that the caller at the top clears), and the Python code runs on the same input and reports the error. */
 #pragma once
 
 #include "../shared/shared.h"

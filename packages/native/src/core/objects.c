@@ -10,7 +10,7 @@ PyObject *name_of(const char *start, const char *end)
     return result;
 }
 
-/* Finds the offset of an object slot; -1 with TypeError if it is missing. */
+/* Finds the offset of an object slot; -1 with TypeError if the attribute is missing or no such slot. */
 int find_slot(PyTypeObject *type, const char *prefix, const char *name, uint32_t *offset)
 {
     PyObject *full = name_of(prefix, name);
