@@ -149,7 +149,7 @@ def test_strict_exits_with_1_for_unreadable_data(
         (
             ["README.md"],
             1,
-            "not pcap, pcapng or the text of a followed stream: it begins with 23 20 4b 61 66 6b 61 20",
+            "not pcap, pcapng or the text of 'Follow TCP Stream': it begins with 23 20 4b 61 66 6b 61 20",
         ),
         (["none.pcap"], 2, "none.pcap: No such file or directory"),
         ([LIBRDKAFKA, "--api", "Nothing"], 2, "unknown API 'Nothing'"),
