@@ -1,6 +1,7 @@
 """Parser for "Follow TCP Stream" text of tshark and Wireshark: hex dump, raw hex or YAML.
 
 Input is the output of ``tshark -q -z follow,tcp,hex,0`` (or ``raw``, ``yaml``), or a stream saved by Wireshark.
+The packet number of a segment is a line number, except in YAML.
 """
 
 from __future__ import annotations
