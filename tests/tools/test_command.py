@@ -235,7 +235,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     return stream.getvalue()
 
 
-def test_output_is_colored_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_on_a_terminal_is_colored_unless_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     line = ("explain", "ApiVersionsRequest", "3", BODY.hex())
