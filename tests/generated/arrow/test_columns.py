@@ -118,7 +118,7 @@ def test_version_prefix_is_read_and_written() -> None:
 
 
 def test_truncated_version_prefix_raises_with_the_path_version() -> None:
-    with pytest.raises(RowError, match="^row 0: OffsetCommitValue: version: 2 bytes needed at offset 0") as caught:
+    with pytest.raises(RowError, match=r"^row 0: OffsetCommitValue: version: 2 bytes needed at offset 0") as caught:
         decode(pa.array([b"\0"]), OffsetCommitValue)
     assert caught.value.path == "version"
 
