@@ -54,7 +54,7 @@ def captured(cluster: Cluster) -> Column:
     return reduce(or_, ends)
 
 
-def test_kafka_log_rows_and_types_equal_the_connector(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
+def test_kafka_log_has_the_rows_and_types_of_the_connector(spark: SparkSession, broker: Live, cluster: Cluster) -> None:
     theirs = connector(spark, broker, *DATA, *COORDINATORS)
     ours = files(spark, cluster, *DATA, *COORDINATORS)
     assert [(each.name, each.dataType.simpleString()) for each in ours.schema] == [

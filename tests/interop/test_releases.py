@@ -1,4 +1,4 @@
-"""New files of older brokers, compared with tests/pipeline/data/releases."""
+"""New segments of older brokers, compared with what a consumer received; tests/pipeline/data/releases has a copy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DATA = Path(__file__).parents[1] / "pipeline" / "data" / "releases"
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda each: each.name)
-def test_recreated_files_have_the_same_records(release: Release, tmp_path: Path) -> None:
+def test_segments_have_the_records_that_the_consumer_received(release: Release, tmp_path: Path) -> None:
     make(release, tmp_path / "made")
     answers = json.loads((tmp_path / "made" / "answers.json").read_text())
     files = sorted((tmp_path / "made" / "logs").rglob("*.log"))

@@ -68,7 +68,7 @@ def test_release_page_lists_the_changes_of_the_release(pages: Mapping[str, Parse
     assert broken == {"RequestHeader": ["0", "ClientId: string", "the end", "a field was removed"]}
 
 
-def test_first_definition_is_not_listed_as_new_message(pages: Mapping[str, Parsed]) -> None:
+def test_older_message_is_not_new_in_the_release_that_first_defines_it(pages: Mapping[str, Parsed]) -> None:
     page = pages["releases/4.4.0.html"]
     assert "AbortedTxn" not in [row[0] for row in rows(page, "Messages")]
     (told,) = (each for each in page.root.all("dl", "holders") if "AbortedTxn" in each.text)

@@ -293,12 +293,12 @@ def test_first_stream_batch_is_repeatable(log: Path, options: dict[str, str]) ->
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"endingOffsets": "latest"}, "ending offset not valid in streaming queries; the option is 'endingOffsets'"),
+        ({"endingOffsets": "latest"}, "ending offset not valid in streaming queries; remove 'endingOffsets'"),
         (
             {"endingOffsetsByTimestamp": offsets(p0=5)},
-            "ending timestamp not valid in streaming queries; the option is 'endingOffsetsByTimestamp'",
+            "ending timestamp not valid in streaming queries; remove 'endingOffsetsByTimestamp'",
         ),
-        ({"endingTimestamp": "5"}, "ending timestamp not valid in streaming queries; the option is 'endingTimestamp'"),
+        ({"endingTimestamp": "5"}, "ending timestamp not valid in streaming queries; remove 'endingTimestamp'"),
     ],
 )
 def test_ending_options_are_rejected_for_streams(log: Path, options: dict[str, str], text: str) -> None:

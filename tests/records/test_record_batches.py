@@ -312,7 +312,7 @@ def test_invalid_records_and_arguments_raise(records: list[Record], arguments: d
     assert str(caught.value) == text
 
 
-def test_compression_none_writes_uncompressed_batches() -> None:
+def test_compression_of_python_none_is_the_default() -> None:
     assert write_batch(PLAIN, compression=None) == write_batch(PLAIN)
     assert write_batch(PLAIN, compression=None, magic=1) == write_batch(PLAIN, magic=1)
 

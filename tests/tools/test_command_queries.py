@@ -65,7 +65,7 @@ def test_show_prints_the_first_release(run_command: RunCommand) -> None:
     assert out.splitlines()[1] == "version 1, since Kafka 2.2.0 or before, not in 4.0.0"
 
 
-def test_show_labels_messages_older_than_their_definition(run_command: RunCommand) -> None:
+def test_show_labels_messages_that_existed_before_their_definition(run_command: RunCommand) -> None:
     _, out, _ = run_command("show", "AbortedTxn", "--text", "--width", "120")
     assert out.splitlines()[1] == "  Kafka: version 0: since before 4.4.0, which defines it first"
     assert out.splitlines()[3].split() == ["producer_id", "int64", "+", "<4.4.0", "a", "producerId"]

@@ -113,7 +113,7 @@ def _remove(file: Path, output: Path) -> None:
 
 
 def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
-    """Yield the unified diff from the files on disk to ``files``, or a sentence for files without one."""
+    """Yield the unified diff from the files on disk to ``files``; a changed file that is not text gets a sentence."""
     present = {file.relative_to(output).as_posix(): file for file in _files(output)}
     for name in sorted({*present, *files}):
         old = present[name].read_bytes() if name in present else None

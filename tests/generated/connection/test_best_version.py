@@ -138,19 +138,19 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
         fetch(topic_id=ID),
         BrokerVersions.of({"Fetch": Versions(4, 11)}),
         "FetchRequest: none of the versions 4 to 11 can carry the whole request; 11 cannot carry"
-        " topics[0].topic_id (only versions 13+ have this field); pass a version, or drop these fields with lossy=True",
+        " topics[0].topic_id (only versions 13+ have this field); clear these fields, or drop them with lossy=True",
     ),
     (
         metadata(topic_id=ID),
         BrokerVersions.of({"Metadata": Versions(0, 9)}),
         "MetadataRequest: none of the versions 0 to 9 can carry the whole request; 9 cannot carry"
-        " topics[0].topic_id (only versions 10+ have this field); pass a version, or drop these fields with lossy=True",
+        " topics[0].topic_id (only versions 10+ have this field); clear these fields, or drop them with lossy=True",
     ),
     (
         FindCoordinatorRequest(key="billing", coordinator_keys=["billing"]),
         NEWEST,
         "FindCoordinatorRequest: none of the versions 0 to 6 can carry the whole request; 6 cannot"
-        " carry key (only versions 0-3 have this field); pass a version, or drop these fields with lossy=True",
+        " carry key (only versions 0-3 have this field); clear these fields, or drop them with lossy=True",
     ),
     (
         AddPartitionsToTxnRequest(transactions=[AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction()]),
@@ -164,26 +164,26 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
         NEWEST,
         "ProduceRequest: none of the versions 3 to 11 can carry the whole request; versions 12 to 13 need"
         " transaction.version 2 if transactional_id is set; 11 cannot carry topic_data[0].topic_id (only versions 13+"
-        " have this field); pass a version, or drop these fields with lossy=True",
+        " have this field); clear these fields, or drop them with lossy=True",
     ),
     (
         FetchRequest(topics=[FetchRequest.FetchTopic(topic=str(n)) for n in range(5)], replica_id=1),
         BrokerVersions.of({"Fetch": Versions(15, 18)}),
         "FetchRequest: none of the versions 15 to 18 can carry the whole request; 18 cannot carry"
         " replica_id (only versions 0-14 have this field), topics[0].topic (only versions 0-12 have this field),"
-        " topics[1].topic (only versions 0-12 have this field), 3 more; pass a version, or drop these fields with lossy=True",
+        " topics[1].topic (only versions 0-12 have this field), 3 more; clear these fields, or drop them with lossy=True",
     ),
     (
         SyncGroupRequest(group_instance_id="a", protocol_type="consumer", protocol_name="range"),
         BrokerVersions.of({"SyncGroup": Versions(0, 2)}),
         "SyncGroupRequest: none of the versions 0 to 2 can carry the whole request; 2 cannot carry"
-        " group_instance_id (only versions 3+ have this field); pass a version, or drop these fields with lossy=True",
+        " group_instance_id (only versions 3+ have this field); clear these fields, or drop them with lossy=True",
     ),
     (
         HeartbeatRequest(unknown_tagged_fields=(RawTaggedField(9, b"x"),)),
         BrokerVersions.of({"Heartbeat": Versions(0, 3)}),
         "HeartbeatRequest: none of the versions 0 to 3 can carry the whole request; 3 cannot carry"
-        " unknown_tagged_fields (version 3 has no tagged fields); pass a version, or drop these fields with lossy=True",
+        " unknown_tagged_fields (version 3 has no tagged fields); clear these fields, or drop them with lossy=True",
     ),
 ]
 

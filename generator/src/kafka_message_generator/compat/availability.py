@@ -1,4 +1,4 @@
-"""First and last release with each message, version and field, computed from the history."""
+"""Releases that added and removed each message, version and field, computed from the history."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _changes(
     late = {name: tuple(path for path, by in paths.items() if by == number) for name, paths in found.late.items()}
     later = {name: tuple(path for path, by in paths.items() if by > number) for name, paths in found.late.items()}
     came = sorted(name for name, lifetime in codes.items() if lifetime.first == release)
-    went = sorted(name for name, lifetime in codes.items() if lifetime.last == release)
+    went = sorted(name for name, lifetime in codes.items() if lifetime.removed == release)
     renamed = {old: new for old in went for new in came if codes[old].code == codes[new].code}
     return Changes(
         release,

@@ -59,10 +59,10 @@ class Definition:
 
 @dataclass(frozen=True)
 class CodeLifetime:
-    """``first`` is the first release with an error code, ``last`` the first without it, or None."""
+    """Releases that added and removed an error code; ``removed`` is None if it still exists."""
 
     first: str
-    last: str | None
+    removed: str | None
     code: int
 
 
@@ -207,7 +207,7 @@ def codes_of(root: Path, releases: Iterable[str]) -> Codes:
             name: lifetime.code
             for name, lifetime in lifetimes
             if order(lifetime.first) <= order(release)
-            and (lifetime.last is None or order(release) < order(lifetime.last))
+            and (lifetime.removed is None or order(release) < order(lifetime.removed))
         }
         for release in releases
     }
@@ -249,11 +249,11 @@ def _lifetimes(codes: Codes) -> str:
             lifetime = lifetimes.get(name, CodeLifetime(release, None, code))
             if lifetime.code != code:
                 raise HistoryError(f"error code {name} is {code} in {release}, and was {lifetime.code} before")
-            lifetimes[name] = replace(lifetime, last=None)
+            lifetimes[name] = replace(lifetime, removed=None)
         for name, lifetime in lifetimes.items():
-            if lifetime.last is None and name not in codes[release]:
-                lifetimes[name] = replace(lifetime, last=release)
-    rows = {name: [lifetime.first, lifetime.last, lifetime.code] for name, lifetime in sorted(lifetimes.items())}
+            if lifetime.removed is None and name not in codes[release]:
+                lifetimes[name] = replace(lifetime, removed=release)
+    rows = {name: [lifetime.first, lifetime.removed, lifetime.code] for name, lifetime in sorted(lifetimes.items())}
     return json.dumps(rows, separators=(",", ": ")).replace("],", "],\n ") + "\n"
 
 

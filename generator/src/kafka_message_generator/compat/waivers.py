@@ -95,7 +95,7 @@ def _problems(table: object) -> Iterable[str]:
 def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, list[str]]:
     """Return the report without waived findings, and a warning for each unused waiver.
 
-    Raises WaiverError for waivers whose field has a different finding.
+    Raises WaiverError for an unused waiver whose rule now reports another change of the same field and versions.
     """
     unused = {
         number: waiver

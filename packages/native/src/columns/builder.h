@@ -23,7 +23,7 @@ typedef struct {
     Extent *extents;
     Block *block;                /* NULL until the first rows are read */
     const uint8_t *safe;         /* below this position, SLACK bytes can be read */
-    int checks_texts;            /* validate each text when it is read; otherwise each column at the end */
+    int checks_texts;            /* with VALIDATE_UTF8: validate each text when read, else whole columns */
     Why why;                     /* reason of a failure */
 } Decoding;
 

@@ -32,7 +32,7 @@ enum { NULLABLE = 1, COMPACT = 2, TAGGED = 4, REFUSED = 8, UNKNOWN = 16, EMPTY =
 
 struct Program;
 
-typedef struct { uint32_t tag, field, first, span; } Tag;    /* `first`: index of its first op after OP_TAGS; `span`: number of ops */
+typedef struct { uint32_t tag, field, first, span; } Tag;    /* `first`: its first op, counted from the op after OP_TAGS; `span`: its ops */
 
 typedef struct {
     Tag *tags;
@@ -45,7 +45,7 @@ typedef struct {
     uint32_t field;                          /* column number */
     uint32_t span;                           /* number of following ops that belong to this one */
     uint32_t need;                           /* bytes to check; OP_LIST: minimum per element */
-    uint32_t domain;                         /* OP_LIST: domain of the elements */
+    uint32_t domain;                         /* lists: domain of the elements; OP_TAGS: of unknown tags */
     const struct Program *program;
     const Tags *tags;                        /* OP_TAGS */
 } Op;

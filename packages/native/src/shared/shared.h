@@ -93,7 +93,7 @@ typedef struct Chunk { struct Chunk *next; int64_t used, size; } Chunk;
 typedef struct { Chunk *chunks; } Arena;
 
 typedef struct {
-    const char *name, *word;                 /* the default without escapes, or NULL */
+    const char *name, *word;                 /* word: the unescaped default; NULL if none is given */
     int32_t word_size;
     int structure;                           /* KIND_STRUCT: its index, else -1 */
     uint8_t kind, is_array, is_keyed;        /* kind of the field or of its elements */

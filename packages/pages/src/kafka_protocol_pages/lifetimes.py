@@ -79,7 +79,7 @@ class Lifetimes:
 
     def former_names(self, number: int) -> tuple[str, ...]:
         return tuple(
-            name for name, lifetime in self.codes.items() if lifetime.code == number and lifetime.last is not None
+            name for name, lifetime in self.codes.items() if lifetime.code == number and lifetime.removed is not None
         )
 
     def version(self, message: str, version: int) -> Lifetime:

@@ -23,7 +23,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class VersionChange:
-    """A new version of a message, compared with the previous one; or without comparison a restored one (``is_back``)."""
+    """A new version of a message, compared with the previous one; a restored version (``is_back``) is not compared."""
 
     page: MessagePage
     version: int

@@ -1,4 +1,4 @@
-"""Conversion through message objects, without native code."""
+"""Conversion through message objects, for arrays that the C extension does not convert."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def offset_history(commits: DataFrame, records: DataFrame | None = None, *, jump
     """Return the commits that took effect, each compared with the previous one of its group and partition.
 
     ``kind`` is ``first``, ``same``, ``forward``, ``jump`` (by ``jump`` or more), ``backward`` or ``removed``. With
-    ``records``, ``members`` is the group size. ``is_reset`` marks jumps, backward moves, and changes in an empty group.
+    ``records``, ``members`` is the group size. ``is_reset`` marks ``jump``, ``backward``, and ``forward`` in an empty group.
     """
     effective = commits.where("transaction is null or transaction = 'committed'")
     in_order = Window.partitionBy(*_KEY).orderBy(*_LOG)

@@ -219,7 +219,7 @@ def find_batch(
     """Return the position of the first complete record batch at or after ``start``, or None.
 
     The batch has a known format, at most ``max_batch_bytes`` bytes, plausible header fields and a valid checksum. A
-    batch in a record value counts too. The result is also None if too many bytes look like one.
+    batch inside a record value counts too. Returns None too if checksums of false candidates would take too long.
     """
     array = np.frombuffer(data, np.uint8)
     search = Search(max_batch_bytes)

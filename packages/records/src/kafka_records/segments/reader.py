@@ -94,7 +94,7 @@ class SegmentReader(Iterator[Any]):
         self.close()
 
     def close(self) -> None:
-        """Close the current file and end the iteration."""
+        """End the iteration, and close the current file if it was opened from a path."""
         self._batches.close()
 
     def _all(self, sources: Sequence[Source]) -> Generator[Any, None, None]:

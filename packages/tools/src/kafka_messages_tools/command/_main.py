@@ -1,4 +1,8 @@
-"""Entry point of the command. Exit status: 0 success, 1 bad data or no match, 2 invalid arguments, 130 interrupt."""
+"""Entry point of the command.
+
+Exit status: 0 success, 1 bad data or a negative result (such as differences), 2 invalid arguments or unknown names,
+130 interrupt.
+"""
 
 from __future__ import annotations
 

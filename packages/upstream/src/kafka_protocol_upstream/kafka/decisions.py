@@ -102,7 +102,7 @@ def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision
     if errors.exists():
         described = {each["name"] for each in json.loads(errors.read_text(encoding="utf-8")) if each.get("about")}
         for name, lifetime in sorted(store.read_error_codes(history).items()):
-            if lifetime.last is None and name not in described:
+            if lifetime.removed is None and name not in described:
                 yield Decision(
                     "errors.json",
                     name,

@@ -91,7 +91,7 @@ def check_batch_offsets(owner: str, start: OffsetOption, end: OffsetOption) -> N
 def check_stream_offsets(owner: str, end: OffsetOption) -> None:
     if end.is_set:
         what = "timestamp" if end.is_time else "offset"
-        raise invalid_argument(f"{owner}: ending {what} not valid in streaming queries; the option is {end.option!r}")
+        raise invalid_argument(f"{owner}: ending {what} not valid in streaming queries; remove {end.option!r}")
 
 
 def check_partitions(owner: str, edge: OffsetOption, there: set[TopicPartition]) -> None:

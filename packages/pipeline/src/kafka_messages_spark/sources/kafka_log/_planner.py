@@ -248,7 +248,7 @@ class _Group:
     def _goes_on(self, name: str, lowest: int | None, limit: int | None) -> bool | None:
         """Return whether a file still has the same content at the read position; None if undecided.
 
-        The next offset should be at least ``lowest`` and below ``limit``.
+        It is the same if the next offset is at least ``lowest`` and below ``limit``.
         """
         file, position = self._files[name], self._read[name]
         if file.size < position:

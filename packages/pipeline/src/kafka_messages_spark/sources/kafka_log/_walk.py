@@ -39,7 +39,10 @@ class BatchScan:
 
 
 def walk(file: File, position: int, most: int | None = None) -> BatchScan:
-    """Find the end of the complete batches within ``most`` bytes, or of the first batch if it is larger. Raises OSError."""
+    """Find the end of the complete batches within ``most`` bytes, or of the first batch if it is larger. Raises OSError.
+
+    Ignores ``most`` above 32 MiB for a remote file, which is then read to its end.
+    """
     filesystem, _, _ = open_filesystem(file.root)
     if not is_local(filesystem) and most is not None and most > _REMOTE_WALK:
         most = None  # too much to read: take the whole file
