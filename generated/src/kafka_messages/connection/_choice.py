@@ -83,7 +83,7 @@ class Choices:
         unmet = "".join(f"; {each}" for each in self.unmet)
         return LocalProtocolError(
             f"{self.api.request_name}: none of the versions {lowest} to {highest} can carry the whole request{unmet}; "
-            f"{highest} cannot carry {', '.join(causes)}; pass a version, or drop these fields with lossy=True"
+            f"{highest} cannot carry {', '.join(causes)}; clear these fields, or drop them with lossy=True"
         )
 
 

@@ -73,7 +73,7 @@ class Sent(Generic[R]):
 
     @property
     def response(self) -> R:
-        """Response to this request. Raises LocalProtocolError until the connection has received the response."""
+        """Response to this request. Raises LocalProtocolError until its event was read, and if none is expected."""
         if self._response is None:
             missing = "has no response yet; iterate over the result of receive_data to read responses"
             raise LocalProtocolError(f"{self} {missing if self.expects_response else 'gets no response'}")

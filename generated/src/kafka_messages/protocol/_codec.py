@@ -36,7 +36,7 @@ else:
 
 
 class Route:
-    """Codec of one version of an API."""
+    """Header and message class of the requests, or of the responses, of an API at one version."""
 
     __slots__ = ("api", "header", "header_version", "key", "may_fall_back", "message", "version")
 
