@@ -156,15 +156,15 @@ LOST: list[tuple[Request, BrokerVersions, str]] = [
         AddPartitionsToTxnRequest(transactions=[AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction()]),
         NEWEST,
         "AddPartitionsToTxnRequest: none of the versions 0 to 3 can carry the whole request; versions 4 to 5 are for"
-        " brokers only; 3 cannot carry transactions (only versions 4+ have this field); pass a version, or drop"
-        " these fields with lossy=True",
+        " brokers only; 3 cannot carry transactions (only versions 4+ have this field); clear these fields,"
+        " or drop them with lossy=True, or pass a restricted version",
     ),
     (
         produce("t", topic_id=ID),
         NEWEST,
         "ProduceRequest: none of the versions 3 to 11 can carry the whole request; versions 12 to 13 need"
         " transaction.version 2 if transactional_id is set; 11 cannot carry topic_data[0].topic_id (only versions 13+"
-        " have this field); clear these fields, or drop them with lossy=True",
+        " have this field); clear these fields, or drop them with lossy=True, or pass a restricted version",
     ),
     (
         FetchRequest(topics=[FetchRequest.FetchTopic(topic=str(n)) for n in range(5)], replica_id=1),

@@ -81,9 +81,10 @@ class Choices:
         if len(causes) > _MOST_SHOWN:
             causes[_MOST_SHOWN:] = [f"{len(causes) - _MOST_SHOWN} more"]
         unmet = "".join(f"; {each}" for each in self.unmet)
+        restricted = ", or pass a restricted version" if unmet else ""
         return LocalProtocolError(
             f"{self.api.request_name}: none of the versions {lowest} to {highest} can carry the whole request{unmet}; "
-            f"{highest} cannot carry {', '.join(causes)}; clear these fields, or drop them with lossy=True"
+            f"{highest} cannot carry {', '.join(causes)}; clear these fields, or drop them with lossy=True{restricted}"
         )
 
 

@@ -52,7 +52,10 @@ def table(definitions: Definitions, found: Availability | None) -> AvailabilityT
         for name, runs in sorted(found.runs.items())
     )
     codes = (
-        (name, (numbers[lifetime.first], None if lifetime.removed is None else numbers[lifetime.removed], lifetime.code))
+        (
+            name,
+            (numbers[lifetime.first], None if lifetime.removed is None else numbers[lifetime.removed], lifetime.code),
+        )
         for name, lifetime in sorted(read_error_codes(definitions.history).items())
     )
     older = ((name, (each.lowest, each.highest)) for name, each in sorted(found.older.items()) if name in found.runs)
