@@ -97,7 +97,9 @@ def _flexible(header: Message, version: int, message: Message, bodies: Versions,
         return
     if message.name == API_VERSIONS_RESPONSE:
         if version != 0:
-            what = f"{message.name} has {header.name} {version} in {bodies}, but clients read it before they know versions"
+            what = (
+                f"{message.name} has {header.name} {version} in {bodies}, but clients read it before they know versions"
+            )
             problems.error(message.at("headerVersions"), f"{what}; give it header 0 in all versions")
     elif not flexible.empty and version not in header.flexible:
         what = f"{message.name} is flexible in {flexible}, but {header.name} {version} is not"

@@ -98,7 +98,9 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
             missing = Versions(expected, versions.lowest - 1)
             problems.error(place, f"headerVersions has no range for {missing}; add it, because every version needs one")
         elif versions.lowest < expected:
-            problems.error(place, f"headerVersions has overlapping ranges {last} and {text}; give each version one header")
+            problems.error(
+                place, f"headerVersions has overlapping ranges {last} and {text}; give each version one header"
+            )
         expected, last = max(expected, versions.highest + 1), text
     if expected <= MAX_VERSION:
         problems.error(place, f"headerVersions ends with {last}; the last range must be open, like {expected}+")
