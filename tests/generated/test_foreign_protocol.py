@@ -39,7 +39,7 @@ FOREIGN = {
     "SASL/SCRAM": (b"n,,n=admin,r=fyko+d2lbbFgONRv9qkxdawL", "a SASL/SCRAM token without a frame"),
     "SASL/OAUTHBEARER": (b"n,,\x01auth=Bearer vF9df\x01\x01", "a SASL/OAUTHBEARER token without a frame"),
     "SASL/GSSAPI": (GSSAPI, "a SASL/GSSAPI token without a frame"),
-    "long frame": (bytes.fromhex("06400001"), "a frame length of 104857601 bytes, above 100 MiB"),
+    "long frame": (bytes.fromhex("06400001"), "a frame length above 100 MiB"),
 }
 
 

@@ -53,7 +53,12 @@ def _tls(data: bytes) -> str | None:
     if len(data) >= 3 and data[0] in _TLS_RECORDS and data[1] == 3 and data[2] <= 4:
         is_handshake = data[0] == 22 and len(data) > 5
         return _TLS_HANDSHAKES.get(data[5], _TLS_RECORDS[22]) if is_handshake else _TLS_RECORDS[data[0]]
-    if len(data) >= 5 and data[0] & 0x80 and data[2] == 1 and data[3:5] in (b"\0\2", b"\3\0", b"\3\1", b"\3\2", b"\3\3"):
+    if (
+        len(data) >= 5
+        and data[0] & 0x80
+        and data[2] == 1
+        and data[3:5] in (b"\0\2", b"\3\0", b"\3\1", b"\3\2", b"\3\3")
+    ):
         return "an SSLv2 ClientHello"
     return None
 
@@ -72,4 +77,4 @@ def _sasl(data: bytes) -> str | None:
 
 def _too_long(data: bytes) -> str | None:
     size = int.from_bytes(data[:4], "big", signed=True)
-    return f"a frame length of {size} bytes, above 100 MiB" if len(data) >= 4 and size > MAX_FRAME_SIZE else None
+    return "a frame length above 100 MiB" if len(data) >= 4 and size > MAX_FRAME_SIZE else None

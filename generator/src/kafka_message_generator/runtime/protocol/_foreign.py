@@ -76,4 +76,4 @@ def _sasl(data: bytes) -> str | None:
 
 def _too_long(data: bytes) -> str | None:
     size = int.from_bytes(data[:4], "big", signed=True)
-    return f"a frame length of {size} bytes, above 100 MiB" if len(data) >= 4 and size > MAX_FRAME_SIZE else None
+    return "a frame length above 100 MiB" if len(data) >= 4 and size > MAX_FRAME_SIZE else None

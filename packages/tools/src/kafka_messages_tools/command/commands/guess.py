@@ -26,7 +26,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace, out: Output, package: Package) -> int:
     from .._detection import Guesser
 
-    guesser = Guesser(package, read_bytes(given.bytes, given.form))
+    data = read_bytes(given.bytes, given.form)
+    guesser = Guesser(package, data)
     found = guesser.requests()
     named = package.root.all_messages()
     with out.progress("messages", len(named)) as progress:
@@ -50,4 +51,6 @@ def run(given: Namespace, out: Output, package: Package) -> int:
             out.wrapped(f"  {'; '.join(guess.reasons)}", "  ")
     if not found and not out.is_json:
         out.line("no message of this package decodes these bytes completely and re-encodes them")
+        if looks_like := package.foreign_protocol(data):
+            out.line(f"this looks like {looks_like}")
     return 0 if found else 1
