@@ -1,4 +1,4 @@
-"""Metadata responses with fixed, packed or upacked integers (proposal 002)."""
+"""Metadata responses with fixed, packed or upacked integers (docs/protocol/encodings.md)."""
 
 from __future__ import annotations
 

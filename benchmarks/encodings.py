@@ -1,4 +1,4 @@
-"""Measure size and speed of a metadata response with the integer encodings of proposal 002.
+"""Measure size and speed of a metadata response with the integer encodings in docs/protocol/encodings.md.
 
     python benchmarks/encodings.py [--quick] [--samples N] [--output FILE] [--plots FOLDER]
 

@@ -47,7 +47,7 @@ class Client:
         self.writer.close()
 
     async def ask(self, request: Request[R], version: int | None = None) -> R:
-        """Return the response. Raises ConnectionError if the connection ends first, ValueError if there is none."""
+        """Return the response. Raises ConnectionError if the connection ends first, ValueError if no response is sent."""
         if not expects_response(request):
             raise ValueError(f"{request.NAME} with acks=0 has no response")
         if self.failure is None:
@@ -81,7 +81,7 @@ class Client:
 
 
 async def find_leader(client: Client, name: str) -> tuple[UUID, str, int]:
-    """Return a topic's id, and host and port of the leader of partition 0. Waits for the leader of a new topic."""
+    """Return a topic's id, and host and port of the leader of partition 0. Raises LookupError without a leader."""
     reason = ""
     for _ in range(TRIES):
         metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name)]))

@@ -48,7 +48,7 @@ class Part(Protocol):
 
 @contextmanager
 def partial_failures(part: Part) -> Generator[None, None, None]:
-    """Set the error code of this part if it fails, so that the other parts of the response are not affected."""
+    """Set the error code of ``part`` if the body fails, so that the other parts of the response are not affected."""
     try:
         yield
     except RequestError as error:

@@ -39,7 +39,7 @@ LARGE = 1 << 16
 
 
 def limited(response: ApiVersionsResponse) -> bool:
-    """Remove versions that cannot be decoded, as their addresses would pass unchanged; return True if there were any."""
+    """Remove undecodable versions, whose addresses would stay unchanged. Return True if a version was removed."""
     is_changed = False
     for each in list(response.api_keys):
         ours = READ.get(each.api_key)
@@ -82,7 +82,7 @@ class Proxy:
             await asyncio.start_server(partial(self.serve, host=host, port=port), sock=each)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
-        """Forward the bytes of a client and a broker until one of them disconnects."""
+        """Forward bytes until the broker disconnects, or ``LINGER_SECONDS`` after the client has finished."""
         try:
             broker_reader, broker_writer = await asyncio.open_connection(host, port)
         except (OSError, ValueError, OverflowError) as error:  # unreachable, or no valid name or port
@@ -101,7 +101,7 @@ class Proxy:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             _, late = await asyncio.wait([responses], timeout=LINGER_SECONDS)
             if late:
-                print(f"{host!r} port {port} goes on {LINGER_SECONDS} seconds after its client: closed")
+                print(f"{host!r} port {port}: closed {LINGER_SECONDS} seconds after the end of the client")
         finally:
             for each in both:
                 each.cancel()
@@ -115,7 +115,7 @@ class Proxy:
         receive: Callable[[bytes], Iterable[FromClient | FromBroker]],
         refuse: Callable[[RequestForwarded], None],
     ) -> None:
-        """Forward one direction to its end. ApiVersions rejects a client that is too new."""
+        """Forward one direction to its end, but respond to an undecodable ApiVersionsRequest."""
         try:
             while data := await reader.read(1 << 18):
                 for event in receive(data):
@@ -124,10 +124,10 @@ class Proxy:
                     else:
                         write(writer, await self.rewritten(event))
                 await writer.drain()
-            with suppress(OSError):  # if it has disconnected meanwhile
+            with suppress(OSError):  # if the receiver has disconnected meanwhile
                 writer.write_eof()
         except ConnectionError:
-            writer.close()  # one of them has disconnected
+            writer.close()  # sender or receiver has disconnected
         except (RemoteProtocolError, OSError) as error:
             print(error)
             writer.close()
@@ -137,7 +137,7 @@ class Proxy:
         if not isinstance(event, ResponseForwarded):
             return event.chunks
         if event.error:
-            print(f"passed as it is, with any addresses of brokers: {event}: {event.error}")
+            print(f"forwarded unchanged, with any addresses of brokers: {event}: {event.error}")
         if event.message is None:
             return event.chunks
         if isinstance(event.message, ApiVersionsResponse):

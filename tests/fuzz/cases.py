@@ -66,7 +66,7 @@ def printed_calls(sample: Sample) -> dict[str, Any]:
 
 @cache
 def samples() -> Sequence[Sample]:
-    """Return vectors of Kafka's classes, and random messages of the proposals."""
+    """Return vectors of Kafka's classes, and random messages of specs/proposals."""
     found = [
         Sample(vector.cls, vector.version, vector.data)
         for group in vectors.committed().values()

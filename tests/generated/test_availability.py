@@ -281,7 +281,7 @@ def test_versions_of_wrong_type_are_rejected(ask: Callable[..., object], version
 
 
 @pytest.mark.parametrize("ask", [gaps, missing_in])
-def test_missing_version_is_rejected(ask: Callable[..., object]) -> None:
+def test_version_none_is_rejected(ask: Callable[..., object]) -> None:
     with pytest.raises(TypeError) as raised:
         ask("FetchRequest", None)
     assert str(raised.value) == f"{VERSION}None"

@@ -75,7 +75,7 @@ def asked_for_topic(name: str = "orders") -> Asked:
 
 
 @pytest.mark.usefixtures("implementation")
-def test_subclass_works_in_every_encoding() -> None:
+def test_subclass_is_written_downgraded_and_read_from_json() -> None:
     plain = MetadataRequest(topics=[Topic(name="orders")])
     assert asked_for_topic().write(12) == plain.write(12)
     assert to_json(asked_for_topic(), 12) == to_json(plain, 12)

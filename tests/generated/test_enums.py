@@ -108,7 +108,7 @@ def test_every_enumeration_has_a_source_and_descriptions() -> None:
         assert error.description.endswith("."), error
 
 
-def test_every_one_byte_field_has_an_enumeration() -> None:
+def test_every_one_byte_field_has_an_enumeration_or_a_reason() -> None:
     bare = {
         place
         for place, field in all_fields().items()

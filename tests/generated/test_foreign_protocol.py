@@ -48,9 +48,7 @@ def test_foreign_bytes_are_recognized(data: bytes, expected: str) -> None:
     assert foreign_protocol(data) == foreign_protocol(bytearray(data)) == expected
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\0", b"\0\0\0", b"GET", b"\0\0\0\0", b"\x06\x40\0\0", b"\x80\0\0\0\0"]
-)
+@pytest.mark.parametrize("data", [b"", b"\0", b"\0\0\0", b"GET", b"\0\0\0\0", b"\x06\x40\0\0", b"\x80\0\0\0\0"])
 def test_possible_frames_and_unknown_bytes_are_none(data: bytes) -> None:
     assert foreign_protocol(data) is None
 

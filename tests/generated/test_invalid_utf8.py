@@ -62,7 +62,7 @@ def test_invalid_utf8_round_trips_with_surrogateescape() -> None:
     assert str(refused.value) == f"DescribeGroupsRequest v1: {what}"
 
 
-def test_other_errors_are_unchanged() -> None:
+def test_surrogateescape_does_not_change_other_errors() -> None:
     with pytest.raises(DecodeError) as caught:
         DescribeGroupsRequest.read(groups(BAD) + b"!", 1, text="surrogateescape")
     assert str(caught.value) == "DescribeGroupsRequest v1: 1 byte(s) left after the message, at offset 15"
@@ -99,7 +99,7 @@ def test_every_message_keeps_invalid_utf8(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", Package("kafka_messages").message_names)
-def test_slow_path_equals_fast_path(name: str) -> None:
+def test_escaped_codec_equals_generated_codec(name: str) -> None:
     cls = Package("kafka_messages").message(name)
     for version in versions_of(cls):
         for message in messages(cls, version, mixed=1):

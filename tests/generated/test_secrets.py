@@ -197,7 +197,7 @@ def test_kraft_metadata_records_are_redacted() -> None:
     assert copy.topics[0].partitions[0].unaligned_records == b"(redacted)"
 
 
-def test_package_without_secrets_redacts_nothing() -> None:
+def test_definitions_without_secrets_redact_nothing() -> None:
     for name, module in proposals._MODULES.items():
         if module.startswith("messages."):
             message = getattr(proposals, name)

@@ -1,4 +1,4 @@
-"""Expressions of printed code: text and required imports."""
+"""Expressions of generated code: text and required imports."""
 
 from __future__ import annotations
 

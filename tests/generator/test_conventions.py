@@ -84,7 +84,7 @@ def test_broken_convention_is_a_warning(slip: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_released_definitions_have_no_warnings(slip: str, tmp_path: Path) -> None:
+def test_released_definitions_have_no_convention_warnings(slip: str, tmp_path: Path) -> None:
     files, _ = SLIPS[slip]
     specs = written(tmp_path, {f"clients/{name}": contents for name, contents in files.items()} | {"SOURCE": IMPORTED})
     assert warnings_of(specs) == []

@@ -1,4 +1,4 @@
-"""Coverage of the generator: the definitions in specs/ reach every line that prints code."""
+"""Coverage of the generator: the definitions in specs/ reach every line that generates code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PRINTER = [
     *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose", "sections")),
     Path(kafka_message_generator.plan.__file__).parent / "builder.py",
 ]
-"""Files that determine the printed code of a message."""
+"""Files that determine the generated code of a message."""
 OF_PACKAGES = ("README.md", "__init__.py", "__main__.py", *(name for _, name in package.TABLES), "pyproject.toml")
 """Files printed once per package."""
 

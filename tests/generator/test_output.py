@@ -216,7 +216,7 @@ def test_readme_is_copied_from_the_settings(generated: package.PackageRequest) -
     assert readme.read_text() == ""
 
 
-def test_own_packages_do_not_mention_kafka(generated: package.PackageRequest) -> None:
+def test_own_packages_mention_neither_apache_nor_byte_exactness(generated: package.PackageRequest) -> None:
     (generated.specs / "SOURCE").write_text('{"release": "1.2.3"}')
     assert generate(generated) == 0
     about = [generated.output / name for name in ("README.md", "pyproject.toml", "src/sample_package/__init__.py")]

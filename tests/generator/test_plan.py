@@ -192,7 +192,7 @@ def test_arrays_of_structs_with_map_keys_are_collections(plans: dict[str, Messag
     assert not plans["common_structs"].body.field("many").collection
 
 
-def test_arrays_of_empty_elements_are_marked(plans: dict[str, MessagePlan]) -> None:
+def test_arrays_of_empty_elements_are_recorded(plans: dict[str, MessagePlan]) -> None:
     by_version = {}
     for layout in plans["empty_structs"].body.layouts:
         array = layout.operations[0]

@@ -1,4 +1,4 @@
-"""Printed modules: golden files, coverage of templates, and strict types."""
+"""Generated modules: golden files, coverage of templates, and strict types."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TELL = message(name="TellRequest", type="request", apiKey=4)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_printed_module_matches_golden(name: str) -> None:
+def test_generated_module_matches_golden(name: str) -> None:
     matches_golden(FOLDER / f"{name}.py.txt", print_module(SAMPLES[name]))
 
 
@@ -147,7 +147,7 @@ def test_samples_cover_every_kind_of_step() -> None:
     assert used == {kind.kind for kind in Step.__subclasses__()}
 
 
-def test_printed_modules_pass_strict_mypy(tmp_path: Path) -> None:
+def test_generated_modules_pass_strict_mypy(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     built = build_package(tmp_path, *SAMPLES.values())
     source = tmp_path / built.__name__ / "output" / "src"
@@ -159,7 +159,7 @@ def test_printed_modules_pass_strict_mypy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_printed_modules_have_no_unused_or_redefined_imports(name: str) -> None:
+def test_generated_modules_have_no_unused_or_redefined_imports(name: str) -> None:
     tree = ast.parse(print_module(SAMPLES[name]))
     imported = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     imported.remove("annotations")
@@ -169,7 +169,7 @@ def test_printed_modules_have_no_unused_or_redefined_imports(name: str) -> None:
     assert imported & defined == set()
 
 
-def test_array_of_empty_structs_is_printed() -> None:
+def test_array_of_empty_structs_is_generated() -> None:
     print_module(message(field("A", "[]Nothing", fields=[]), flexibleVersions="none"))
 
 

@@ -148,7 +148,7 @@ def identifiers() -> set[str]:
     return found
 
 
-def test_unreserved_names_of_printed_modules_are_usable(workshop: Workshop) -> None:
+def test_unreserved_names_of_generated_modules_are_usable(workshop: Workshop) -> None:
     camel = {"".join(part.capitalize() for part in name.split("_")) for name in identifiers()}
     words = sorted(name for name in camel if re.fullmatch(r"[A-Z][A-Za-z0-9]*", name))
     free = [name for name in words if not problems_of({"Test.json": text(field(name))})]

@@ -67,8 +67,8 @@ def test_every_problem_of_settings_has_a_case(tmp_path: Path) -> None:
     assert lines.missing(calls(CHECKED, "error", "warn", "wrong")) == []
 
 
-def test_every_text_check_has_a_case(tmp_path: Path) -> None:
-    file = SPEC / "texts.py"
+def test_every_line_of_the_setting_checks_has_a_case(tmp_path: Path) -> None:
+    file = SPEC / "setting_checks.py"
     with recording(file) as lines:
         for number, case in enumerate(CASES):
             if case.name != "too deep":

@@ -64,7 +64,7 @@ def verdict(definition: str) -> str:
 
 
 def use(workshop: Workshop, definition: str) -> None:
-    """Print, format and import a message, and write its default in every version."""
+    """Generate, format and import a message, and write its default in every version."""
     message = workshop.add(definition, is_formatted=True)
     default = message()
     for version in range(message.LOWEST_SUPPORTED_VERSION, message.HIGHEST_SUPPORTED_VERSION + 1):

@@ -53,7 +53,7 @@ def ask(port: int, request: Request[R], *, refused: bool = False, seconds: float
     answer = asyncio.run(asyncio.wait_for(asked(), seconds))
     said = ", ".join(f"{each.path} is {each.code.name} ({each.message})" for each in errors(answer))
     if said and not refused:
-        raise InteropError(f"the broker answers {request.NAME}: {said}")
+        raise InteropError(f"error in the response to {request.NAME}: {said}")
     return answer
 
 

@@ -226,7 +226,7 @@ def _wait(process: subprocess.Popen[bytes], port: int) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise InteropError(f"the broker ended with {process.returncode}")
+            raise InteropError(f"the broker exited with {process.returncode}")
         with suppress(OSError), socket.create_connection(("localhost", port), 1):
             return
         time.sleep(0.2)

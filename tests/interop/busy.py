@@ -46,7 +46,7 @@ class Steady:
     def finish(self) -> None:
         """Wait for the process. Raise InteropError if it fails."""
         if code := self.process.wait(SECONDS):
-            raise InteropError(f"the steady producers ended with {code}:\n{last(self.said.read_bytes())}")
+            raise InteropError(f"the steady producers exited with status {code}:\n{last(self.said.read_bytes())}")
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def capturing(*command: str, wanted: Path) -> Iterator[None]:
         end = time.monotonic() + START_SECONDS
         while not wanted.exists() or not wanted.stat().st_size:
             if process.poll() is not None or time.monotonic() > end:
-                raise InteropError(f"{command[0]} does not capture; it needs the right to")
+                raise InteropError(f"{command[0]} does not capture; it needs the permission to capture")
             time.sleep(0.1)
         time.sleep(QUIET_SECONDS)
         yield

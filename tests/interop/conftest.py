@@ -31,7 +31,7 @@ def _path(argument: object) -> Path:
 
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Live]:
-    """Yield a broker after a day's traffic."""
+    """Yield a broker after the traffic of java/Traffic.java."""
     from tests.interop.make import live
 
     with live() as made:

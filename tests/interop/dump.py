@@ -66,7 +66,7 @@ def parse(text: str, logs: Path, is_hex: bool) -> Iterator[Json]:
         elif BATCH.fullmatch(line):
             batch = {"file": file, **_batch(line)}
         elif not line.startswith(("Log starting offset: ", "Snapshot end offset: ")):
-            raise InteropError(f"the dump tool prints of {file or 'no file'}: {line}")
+            raise InteropError(f"unknown line in the dump of {file or 'no file'}: {line}")
     if batch is not None:
         yield _whole(batch, records)
 
@@ -74,7 +74,7 @@ def parse(text: str, logs: Path, is_hex: bool) -> Iterator[Json]:
 def _batch(line: str) -> Json:
     facts = dict(FACT.findall(line))
     if facts.pop("isvalid") != "true":
-        raise InteropError(f"the dump tool finds a batch that is not valid: {line}")
+        raise InteropError(f"the dump tool reports an invalid batch: {line}")
     horizon = HORIZON.fullmatch(facts.pop("deleteHorizonMs"))
     compression, kind = facts.pop("compresscodec"), "CreateTime" if "CreateTime" in facts else "LogAppendTime"
     flags = {name: facts.pop(name) == "true" for name in ("isTransactional", "isControl")}
@@ -98,7 +98,7 @@ def _whole(batch: Json, records: list[Json]) -> Json:
 def _record(line: str, is_hex: bool) -> Json:
     found = RECORD.fullmatch(line)
     if found is None:
-        raise InteropError(f"the dump tool prints a record in a way that is not known: {line}")
+        raise InteropError(f"the dump tool prints an unknown record format: {line}")
     record: Json = {name: int(found[name]) for name in ("offset", "timestamp", "sequence")}
     if found["headers"]:
         record["headerKeys"] = found["headers"].split(",")
@@ -125,5 +125,5 @@ def _plain(line: str, found: re.Match[str], rest: str) -> Json:
     for name, size in (("key", found["key_size"]), ("payload", found["value_size"])):
         length = -1 if values[name] is None else len(values[name]) // 2
         if length != int(size):
-            raise InteropError(f"the dump tool prints a {name} that does not have its size: {line}")
+            raise InteropError(f"the dump tool prints a {name} of the wrong size: {line}")
     return values

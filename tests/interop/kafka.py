@@ -86,10 +86,10 @@ def bounded(command: Sequence[str], seconds: float) -> str:
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=seconds, check=False)
     except subprocess.TimeoutExpired as error:
         raise InteropError(
-            f"{command[0]} {name} was not done after {seconds:.0f} seconds:\n{last(error.stderr)}"
+            f"{command[0]} {name} did not finish within {seconds:.0f} seconds:\n{last(error.stderr)}"
         ) from None
     if done.returncode != 0:
-        raise InteropError(f"{command[0]} {name} failed with {done.returncode}:\n{last(done.stdout + done.stderr)}")
+        raise InteropError(f"{command[0]} {name} exited with {done.returncode}:\n{last(done.stdout + done.stderr)}")
     return done.stdout
 
 

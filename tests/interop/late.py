@@ -111,7 +111,7 @@ class _Producer:
             if state.transaction_state == "CompleteCommit":
                 return
             if time.monotonic() > deadline:
-                raise InteropError(f"{self._transactional_id} is {state.transaction_state}, not committed in time")
+                raise InteropError(f"{self._transactional_id} has state {state.transaction_state}: no commit in time")
             time.sleep(0.05)
 
 

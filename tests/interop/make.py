@@ -44,7 +44,7 @@ class Live:
 
 @contextmanager
 def live(work: Path = WORK) -> Iterator[Live]:
-    """Run a new cluster with a day's traffic inside the ``with`` block."""
+    """Run a new cluster with the traffic of java/Traffic.java inside the ``with`` block."""
     java = Java.prepare(work)
     with tempfile.TemporaryDirectory(prefix="kafka-messages-") as name, running(java, Path(name)) as broker:
         folder = Path(name) / "capture"
@@ -67,7 +67,7 @@ def capture(broker: Broker, late: Late, folder: Path) -> None:
         if before == (before := _admin(broker)):
             break
     else:
-        raise InteropError("the cluster does not come to rest: its answers change all the time")
+        raise InteropError("the cluster does not become idle: its responses keep changing")
     answers = {"release": release(), "late": asdict(late), **json.loads(before)}
     (folder / "answers.json").write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
     records = java.run("Answers", "records", broker.bootstrap, seconds=ANSWER_SECONDS)

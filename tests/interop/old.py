@@ -110,7 +110,7 @@ def _topic_id(connection: Connection) -> UUID:
         if topic.error_code == 0:
             return topic.topic_id
         time.sleep(0.2)
-    raise InteropError(f"the broker did not make a topic in {TOPIC_SECONDS} seconds")
+    raise InteropError(f"the broker did not create a topic within {TOPIC_SECONDS} seconds")
 
 
 def captured(broker: Broker, folder: Path) -> Iterator[list[tuple[bytes, bytes]]]:

@@ -32,7 +32,7 @@ def stream(port: int, group: str, topic: str) -> None:
         epoch, owned = 0, 0
         while not owned:
             if time.monotonic() > deadline:
-                raise InteropError(f"the streams group {group} got no task in {SECONDS} seconds")
+                raise InteropError(f"the streams group {group} got no task within {SECONDS} seconds")
             broker.ask(find, 4, FindCoordinatorResponse)
             joins = StreamsGroupHeartbeatRequest(
                 group_id=group,

@@ -22,7 +22,7 @@ def logs() -> Iterator[Path]:
         yield folder
 
 
-def test_segments_job_reports_gaps_of_compaction_but_no_findings(
+def test_segments_job_reports_gaps_of_compaction_as_info(
     spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
@@ -34,7 +34,7 @@ def test_segments_job_reports_gaps_of_compaction_but_no_findings(
     assert commits > WORKS * (COMMITTED + ABORTED) / 2
 
 
-def test_transactions_job_has_no_findings(
+def test_transactions_job_has_no_warnings_or_errors(
     spark: SparkSession, logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")

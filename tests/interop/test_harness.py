@@ -113,13 +113,13 @@ def test_record_decoded_by_the_dump_tool_is_parsed(said: str, want: dict[str, An
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ("Found timestamp mismatch in :/x\n", "the dump tool prints of no file: Found timestamp mismatch in :/x"),
-        (text("payload: 76", value=1, valid="false"), "the dump tool finds a batch that is not valid: baseOffset: 4 "),
+        ("Found timestamp mismatch in :/x\n", "unknown line in the dump of no file: Found timestamp mismatch in :/x"),
+        (text("payload: 76", value=1, valid="false"), "the dump tool reports an invalid batch: baseOffset: 4 "),
         (text("payload: 76", value=1) * 2, None),
         (text("").rsplit("|", 1)[0], "the dump tool prints 0 of 1 records of {'file': "),
-        (text("payload: 76", value=2), "the dump tool prints a payload that does not have its size: | offset: 4 "),
-        (text("key: 6b payload: 76", value=1), "the dump tool prints a key that does not have its size: | offset: 4 "),
-        ("| offset: x\n", "the dump tool prints a record in a way that is not known: | offset: x"),
+        (text("payload: 76", value=2), "the dump tool prints a payload of the wrong size: | offset: 4 "),
+        (text("key: 6b payload: 76", value=1), "the dump tool prints a key of the wrong size: | offset: 4 "),
+        ("| offset: x\n", "the dump tool prints an unknown record format: | offset: x"),
     ],
 )
 def test_invalid_dump_output_raises_interop_error_but_two_batches_do_not(said: str, message: str | None) -> None:
@@ -141,9 +141,9 @@ def test_failing_or_slow_program_raises_interop_error() -> None:
     fails = [sys.executable, "-c", "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"]
     with pytest.raises(InteropError) as error:
         bounded(fails, 30)
-    assert str(error.value) == f"{sys.executable} {fails[2]} failed with 3:\nout\nerr"
+    assert str(error.value) == f"{sys.executable} {fails[2]} exited with 3:\nout\nerr"
     before = time.monotonic()
-    with pytest.raises(InteropError, match=r" was not done after 1 seconds:\n$"):
+    with pytest.raises(InteropError, match=r" did not finish within 1 seconds:\n$"):
         bounded([sys.executable, "-c", "import time; time.sleep(60)"], 1)
     assert time.monotonic() - before < 30
 
@@ -198,7 +198,7 @@ def test_broker_start_failure_raises_interop_error(tmp_path: Path, monkeypatch: 
     program = [sys.executable, "-c", "print('no such listener'); raise SystemExit(1)"]
     monkeypatch.setattr(Java, "command", lambda *_, **__: program)
     monkeypatch.setattr(Java, "run", lambda *_, **__: "")
-    with pytest.raises(InteropError, match=r"^the broker ended with 1") as error, broker.running(Java(""), tmp_path):
+    with pytest.raises(InteropError, match=r"^the broker exited with 1") as error, broker.running(Java(""), tmp_path):
         pytest.fail("it did not run")
     assert error.value.__notes__ == ["The broker said at last:\nno such listener"]
 

@@ -49,7 +49,7 @@ def plain_tables(spark: SparkSession) -> Iterator[None]:
 
 
 def findings(done: Outcome) -> dict[str, int]:
-    """Return the number of findings by kind, without the expected findings."""
+    """Return the number of findings by kind, without those of severity ``info``."""
     report = json.loads(done.outputs["report.json"])
     return {each["kind"]: each["count"] for each in report["findings"] if each["severity"] != "info"}
 
@@ -88,7 +88,7 @@ HEALTHY = [
 @pytest.mark.parametrize(
     ("job", "more"), HEALTHY, ids=lambda value: value if isinstance(value, str) else "-".join(value)
 )
-def test_job_before_the_kill_has_no_findings(
+def test_job_before_the_kill_has_no_warnings_or_errors(
     job: str, more: list[str], cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     logs = str(cluster.healthy)
@@ -124,7 +124,7 @@ def test_metadata_of_both_brokers_is_equal_before_the_kill(
     assert {"broker": 2, "scram credential": 1, "topic": 9}.items() <= dict(map(tuple, added)).items()
 
 
-def test_hanging_transaction_is_found_after_kill(
+def test_hanging_transaction_is_found_after_a_broker_is_killed(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     both = run("transactions", [str(cluster.killed)], tmp_path / "both", capfd)
@@ -141,7 +141,7 @@ def test_hanging_transaction_is_found_after_kill(
     assert cluster.names.lost not in {row.transactional_id for row in ids}
 
 
-def test_committed_offset_below_the_log_start_is_found_after_kill(
+def test_committed_offset_below_the_log_start_is_found_after_a_broker_is_killed(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     both, alone = (
@@ -192,7 +192,7 @@ def test_job_after_kill_has_only_expected_findings(
     assert_no_secrets(done)
 
 
-def test_metadata_changes_are_found_after_kill(
+def test_metadata_changes_are_found_after_a_broker_is_killed(
     cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     old, new = (str(cluster.killed / broker) for broker in "21")

@@ -171,7 +171,7 @@ def _copy_at_rest(one: Broker, other: Broker, target: Path) -> None:
         if _ends(target / "1") == _ends(target / "2"):
             return
         shutil.rmtree(target)
-    raise InteropError("the brokers do not come to rest: one has records that the other has not")
+    raise InteropError("the brokers do not become idle: one has records that the other lacks")
 
 
 def _copy(brokers: tuple[Broker, Broker], target: Path) -> None:
@@ -197,5 +197,5 @@ def _until(what: str, holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + SECONDS
     while not holds():
         if time.monotonic() > deadline:
-            raise InteropError(f"it did not happen in {SECONDS} seconds that {what}")
+            raise InteropError(f"timeout after {SECONDS} seconds: expected that {what}")
         time.sleep(0.2)

@@ -67,4 +67,4 @@ class Connection:
 def accept(request: Message, code: int) -> None:
     """Raise InteropError for an error code in a response."""
     if code:
-        raise InteropError(f"the broker answers {request.NAME} with {ErrorCode(code).name}")
+        raise InteropError(f"error in the response to {request.NAME}: {ErrorCode(code).name}")

@@ -145,7 +145,7 @@ def test_encode_of_structs_that_the_version_lacks_uses_objects(native_results: l
     assert native_results[0] is None
 
 
-def test_proposals_match_message_objects() -> None:
+def test_proposed_encodings_match_message_objects() -> None:
     package = random_messages.Package("kafka_messages_proposals")
     seen = 0
     for name in package.message_names:

@@ -41,7 +41,7 @@ def test_encoding_one_row_of_a_large_array_allocates_little() -> None:
     assert {each[0].as_py() for each in kept} == {MetadataRequest(topics=topics).write(4)}
 
 
-def test_failing_allocation_of_the_estimated_size_is_recovered() -> None:
+def test_encode_recovers_if_the_estimated_size_cannot_be_allocated() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     plan = extension.plan(OffsetCommitValue._plan, False)
     results = set()

@@ -233,7 +233,7 @@ def test_invalid_batch_positions_are_declined(batches: tuple[tuple[int, int, int
     assert core.read_record_columns(record + b"\0", table, rows, offsets, None, None, None, None) is None
 
 
-def test_short_buffers_raise_value_error() -> None:
+def test_short_buffers_and_invalid_capacity_raise_value_error() -> None:
     record = crafted_record(0, 0, -1, -1, 0)
     table = sections((0, len(record), 1))
     with pytest.raises(ValueError, match=r"^expected a buffer of at least 8 bytes, got 7$"):

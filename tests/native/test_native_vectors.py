@@ -1,4 +1,4 @@
-"""The native core against the pure code, on vectors of Kafka's classes and messages of proposals."""
+"""The native core against the pure code, on vectors of Kafka's classes and messages of specs/proposals."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def unsupported(plan: str) -> dict[int, bool]:
 
 
 @pytest.mark.parametrize("name", PROPOSALS.message_names)
-def test_proposal_messages_match_the_pure_code(name: str) -> None:
+def test_messages_with_proposed_encodings_match_the_pure_code(name: str) -> None:
     cls = PROPOSALS.message(name)
     plan = next(base._plan for base in cls.__mro__ if "_plan" in vars(base))
     for version in versions_of(cls):

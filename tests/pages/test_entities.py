@@ -16,7 +16,7 @@ from kafka_protocol_pages.message import page_of
 from tests.support.pages import ROOT
 
 
-def test_entities_are_equal_on_pages_in_command_and_protocol_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_command_and_protocol_json_have_equal_entities(capsys: pytest.CaptureFixture[str]) -> None:
     found = definitions.load(ROOT / "specs" / "kafka")
     pages = [page_of(plan, found) for plan in sorted(found.plans, key=lambda plan: plan.name)]
     told = {

@@ -1,6 +1,6 @@
 """The site in Chromium: search, hex dump and field tree, keyboard, themes, print.
 
-For ``nox -s pages``. Needs the group ``browser`` of pyproject.toml, and Chromium from ``CHROMIUM`` or ``PATH``.
+For ``nox -s nightly -- browser``. Needs the group ``browser`` of pyproject.toml, and Chromium from ``CHROMIUM`` or ``PATH``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is in the group browser; nox -s pages installs it"
+    "playwright.sync_api", reason="playwright is not installed; nox -s nightly -- browser installs it"
 )
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed; apt-get install chromium")

@@ -114,7 +114,7 @@ def test_commands_and_python_code_below_a_sample_explain_it(
     assert capsys.readouterr().out.startswith(printed[0])
 
 
-def test_field_tree_contains_the_values_of_explain(pages: Mapping[str, Parsed], samples: Samples) -> None:
+def test_field_tree_contains_the_positions_and_types_of_explain(pages: Mapping[str, Parsed], samples: Samples) -> None:
     sample = samples["ApiVersionsResponse", 5]
     found = explain(sample.data, kafka_messages.ApiVersionsResponse, 5)
     box = inspectors(pages, "ApiVersionsResponse")[-1]

@@ -26,7 +26,7 @@ class Question:
 QUESTIONS = [Question(*found) for found in _ROW.findall(text("docs/pages.md"))]
 ANSWERS: Sequence[tuple[Sequence[str], Sequence[str]]] = (
     (("ResponseHeader 0 for versions 0-8, 1 for versions 9-13",), ("0, 1 from version 9",)),
-    (("topics.name", "null in 10-13", "Topic id", "sixteen zero bytes mean none"), ("topics.name", "10-13")),
+    (("topics.name", "null in 10-13"), ("topics.name", "10-13")),
     (("a 00 often follows the last field",), ("_tagged_fields", "none")),
     (("Versions 0-12: absent", "Versions 13-18: UUID"), ("versions 13-18", "UUID")),
     (("InitProducerIdRequest", "ProduceRequest", "transactional_id"), ("InitProducerIdRequest", "ProduceRequest")),

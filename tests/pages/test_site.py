@@ -61,7 +61,7 @@ def test_pages_load_no_external_resources(site: Path, pages: Mapping[str, Parsed
         ] == []
 
 
-def test_pages_and_site_are_below_the_size_limit(site: Path) -> None:
+def test_pages_and_site_are_below_their_size_limits(site: Path) -> None:
     sizes = {path.relative_to(site).as_posix(): path.stat().st_size for path in site.rglob("*") if path.is_file()}
     assert {path: size for path, size in sizes.items() if size > PAGE and path.endswith(".html")} == {}
     assert sum(sizes.values()) < SITE

@@ -136,7 +136,7 @@ def test_record_types_select_columns(spark: SparkSession) -> None:
         consumer_offsets(frame(spark, (key, value)), record_types=["offset_commi"])
 
 
-def test_latest_keeps_the_last_record_of_each_key(spark: SparkSession) -> None:
+def test_latest_drops_older_records_and_deleted_keys(spark: SparkSession) -> None:
     records = [(b"a", b"1"), (b"b", b"1"), (b"a", b"2"), (b"b", None), (None, b"x"), (None, b"y")]
     df = frame(spark, *records)
     assert [(row.key, row.value) for row in rows(latest(df))] == [(b"a", b"2"), (None, b"x"), (None, b"y")]

@@ -126,7 +126,7 @@ def test_unwritable_output_exits_with_2(
     assert spark.conf.get(_cli._CACHED_PARTITIONS) == before
 
 
-def test_discovered_sources_are_not_registered_twice(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registered_source_is_detected(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     register(spark)
     assert _cli._is_discovered(spark)
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")

@@ -225,7 +225,7 @@ def meta(first: int, last: int) -> FileSummary:
         "gap and one",
     ],
 )
-def test_best_complete_snapshot_is_selected(
+def test_snapshot_that_the_log_continues_is_selected(
     files: list[FileSummary], chosen: int | None, start: int, reason: str
 ) -> None:
     found = select_files(files)

@@ -354,7 +354,7 @@ def test_cleaner_checkpoint_marks_topics_compacted(tmp_path: Path, capsys: pytes
 
 
 @pytest.mark.nightly
-def test_healthy_broker_has_no_findings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_healthy_broker_has_only_info_findings(capsys: pytest.CaptureFixture[str]) -> None:
     healthy = Path(__file__).with_name("data") / "healthy"
     assert main([str(healthy), "--quiet"]) == 0
     report = capsys.readouterr().out

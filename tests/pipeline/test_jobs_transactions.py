@@ -318,7 +318,7 @@ def test_older_data_or_states_are_a_limitation(tmp_path: Path, capsys: pytest.Ca
     assert "Limitations\n-----------\n\n" + f"1 hanging: {OLDER_STATES}.\n\n1 hanging: {OLDER_DATA}.\n" in report
 
 
-def test_corrupt_marker_makes_the_verdict_unknown(
+def test_corrupt_marker_is_mentioned_in_the_note(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = bytearray(marker("COMMIT", 1, 2, 1))

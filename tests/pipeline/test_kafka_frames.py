@@ -368,7 +368,7 @@ def test_frames_do_not_depend_on_the_chunk_size(bodies: list[bytes], chunk: int,
     assert positions == starts[: len(positions)]
 
 
-def test_large_length_prefix_allocates_no_memory() -> None:
+def test_large_length_prefix_does_not_enlarge_reads() -> None:
     class File:
         asked = 0
 

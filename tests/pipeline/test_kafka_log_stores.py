@@ -148,7 +148,7 @@ def test_s3_errors_contain_no_credentials(spark: SparkSession, store: Store) -> 
     assert SECRET not in str(caught.value)
 
 
-def test_file_uris_and_unknown_schemes_are_handled(tmp_path: Path) -> None:
+def test_file_uris_are_read_and_unknown_schemes_rejected(tmp_path: Path) -> None:
     folder = tmp_path / "a b" / "orders-0"
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(b"")

@@ -113,7 +113,7 @@ def test_truncated_read_file_is_data_loss(log: Log) -> None:
     assert str(caught.value) == f"kafka_log: {what}. {LOST}"
 
 
-def test_segment_appearing_late_is_rejected(log: Log) -> None:
+def test_segment_appearing_late_is_data_loss(log: Log) -> None:
     log.append(1)
     log.roll()
     log.append(1)

@@ -48,7 +48,7 @@ def leaked(content: bytes) -> list[str]:
     return [plain.decode() for plain in leaks.leaked(content, map(str.encode, PLANTED))]
 
 
-def test_search_finds_secrets_in_any_encoding() -> None:
+def test_search_finds_secrets_as_text_hex_and_base64() -> None:
     for text in PLANTED:
         for before in range(4):
             plain = b"x" * before + text.encode() + b"yz"

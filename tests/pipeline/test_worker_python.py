@@ -94,7 +94,9 @@ def test_jobs_set_the_worker_python_if_needed(monkeypatch: pytest.MonkeyPatch, t
     assert os.environ["PYSPARK_PYTHON"] == "other"
 
 
-def test_other_sessions_are_unchanged(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_python_is_set_only_in_local_sessions_with_the_default_python(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "python3").touch(mode=0o755)
     for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"):
         monkeypatch.delenv(name, raising=False)

@@ -218,14 +218,17 @@ def test_invalid_writer_arguments_raise(arguments: dict[str, object], text: str)
 @pytest.mark.parametrize(
     ("row", "text"),
     [
-        ({"key": "text"}, "records[1]: key must be bytes-like, not str"),
-        ({"value": 5}, "records[1]: value must be bytes-like, not int"),
+        ({"key": "text"}, "records[1].key: expected bytes or None, got str"),
+        ({"value": 5}, "records[1].value: expected bytes or None, got int"),
         ({"offset": 0}, "records[1].offset: expected int64 of at least 1, got 0"),
         ({"offset": 1 << 63}, f"records[1].offset: expected int64 of at least 1, got {1 << 63}"),
         ({"timestamp": -1 << 70}, f"records[1].timestamp: expected int64, got {-1 << 70}"),
-        ({"timestamp": datetime(2026, 1, 1)}, "records[1]: timestamp has no time zone"),
-        ({"headers": [(None, b"")]}, "records[1]: the key of a header is None"),
-        ({"headers": [("k", "v")]}, "records[1]: the value of a header must be bytes-like, not str"),
+        ({"timestamp": "now"}, "records[1].timestamp: expected int or datetime, got str"),
+        ({"timestamp": datetime(2026, 1, 1)}, "records[1].timestamp: the datetime has no time zone"),
+        ({"headers": 5}, "records[1].headers: 'int' object is not iterable"),
+        ({"headers": [("a", b""), (None, b"")]}, "records[1].headers[1]: expected a str or bytes key, got NoneType"),
+        ({"headers": [("k", "v")]}, "records[1].headers[0]: expected bytes or None, got str"),
+        ({"headers": [{"key": "k"}]}, "records[1].headers[0]: expected a pair of key and value, got {'key': 'k'}"),
         (7, "records[1]: expected a mapping, got int"),
     ],
 )

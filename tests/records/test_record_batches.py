@@ -259,7 +259,7 @@ TOO_FAR = "is too far from the first offset, 0: the difference must fit int32"
         ([Record(), Record(timestamp=-1 << 70)], {}, f"records[1].timestamp: expected int64, got {-1 << 70}"),
         ([Record(timestamp=1 << 63)], {}, f"records[0].timestamp: expected int64, got {1 << 63}"),
         ([Record(headers=5)], {}, "records[0].headers: expected a tuple of pairs, got int"),  # type: ignore[arg-type]  # rejected
-        ([Record(headers=((None, b""),))], {}, "records[0].headers[0]: expected a str key, got NoneType"),  # type: ignore[arg-type]  # rejected
+        ([Record(headers=((None, b""),))], {}, "records[0].headers[0]: expected a str or bytes key, got NoneType"),  # type: ignore[arg-type]  # rejected
         ([Record(headers=(("k", "v"),))], {}, "records[0].headers[0]: expected bytes or None, got str"),  # type: ignore[arg-type]  # rejected
         ([Record(headers=("key",))], {}, "records[0].headers[0]: expected a pair of key and value, got 'key'"),  # type: ignore[arg-type]
         ([Record(offset=1), Record(), Record(offset=2)], {}, "records[2].offset: expected int64 of at least 3, got 2"),
@@ -370,7 +370,7 @@ def random_records(seed: int) -> Iterator[Record]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_segments_read_and_write_random_batches_equally(seed: int) -> None:
+def test_segments_package_agrees_with_record_objects_on_random_batches(seed: int) -> None:
     pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
     from kafka_records.segments import read_segments, write_batches
 

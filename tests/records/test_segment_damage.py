@@ -228,7 +228,7 @@ def test_adjacent_byte_ranges_yield_every_record_once(data: st.DataObject) -> No
     assert sum(one.zero_tail for one in reports) == report.zero_tail
 
 
-def test_batch_with_negative_producer_id_is_read_in_byte_ranges() -> None:
+def test_batch_with_producer_id_below_minus_1_is_read_in_byte_ranges() -> None:
     odd = crafted(crafted_record(0, 0, -1, 1, b"v", 0), 1, base_offset=7, producer_id=-5)
     data = bytearray(write_batches([{"value": b"v" * 50}], base_offset=6) + odd)
     data[70] ^= 1

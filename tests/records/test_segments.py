@@ -334,7 +334,7 @@ def test_batches_excluded_by_wanted_are_not_decoded(compression: str | None) -> 
 
 
 @pytest.mark.filterwarnings("error")
-def test_largest_offset_is_read() -> None:
+def test_largest_int64_offset_is_read() -> None:
     data = struct.pack(">q", (1 << 63) - 1) + write_batches([{"value": b"v"}])[8:]
     with read_segments(io.BytesIO(data)) as batches:
         assert [row["offset"] for batch in batches for row in batch.to_pylist()] == [(1 << 63) - 1]

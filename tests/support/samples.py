@@ -1,4 +1,4 @@
-"""Small definitions that together exercise all printed code; see test_render."""
+"""Small definitions that together exercise all generated code; see test_render."""
 
 from __future__ import annotations
 

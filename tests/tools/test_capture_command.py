@@ -131,7 +131,7 @@ TLS = bytes.fromhex("1603010200010001fc0303") + bytes(99)
     ],
     ids=["HTTP beside Kafka", "unknown version", "TLS", "unknown link type"],
 )
-def test_strict_exits_with_1_for_unreadable_data(
+def test_strict_exit_status_reports_unreadable_data(
     version: int, other: bytes, link: int, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     request = encode_request(ApiVersionsRequest(client_software_name="a", client_software_version="b"), 3, 1, "me")
@@ -149,7 +149,7 @@ def test_strict_exits_with_1_for_unreadable_data(
         (
             ["README.md"],
             1,
-            "not pcap, pcapng or the text of a followed stream: it begins with 23 20 4b 61 66 6b 61 20",
+            "not pcap, pcapng or the text of 'Follow TCP Stream': it begins with 23 20 4b 61 66 6b 61 20",
         ),
         (["none.pcap"], 2, "none.pcap: No such file or directory"),
         ([LIBRDKAFKA, "--api", "Nothing"], 2, "unknown API 'Nothing'"),

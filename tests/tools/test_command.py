@@ -168,7 +168,7 @@ def test_decode_error_contains_message_number_or_line_number(run_command: RunCom
         (["list", "a", "b"], "unexpected argument: 'b'"),
         (["list", "--json=1"], "argument --json: ignored explicit argument '1'"),
         (["list", "--json", "--text"], "--json and --text exclude each other"),
-        (["list", "--width", "x"], "argument --width: expected a number, got 'x'"),
+        (["list", "--width", "x"], "argument --width: expected an integer of at least 0, got 'x'"),
         (["diff"], "the following arguments are required: message, version, other"),
         (["diff", "MetadataRequest", "1", "0000"], "expected another version, or two messages as files or hex"),
         (["show"], "MESSAGE is missing; without it use --field or --entity"),
@@ -235,7 +235,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     return stream.getvalue()
 
 
-def test_output_is_colored_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_on_a_terminal_is_colored_unless_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     line = ("explain", "ApiVersionsRequest", "3", BODY.hex())

@@ -120,7 +120,7 @@ def test_asterisk_in_dump_repeats_the_line() -> None:
 def test_dump_with_gap_is_rejected(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         auto(text)
-    assert str(caught.value) == f"the input is not hex: {says}; or use --in base64 or --in raw"
+    assert str(caught.value) == f"the input is not hex: {says}; for other formats use --in base64 or --in raw"
 
 
 def test_tcpdump_output_is_decoded() -> None:
@@ -169,7 +169,10 @@ def test_ambiguous_input_is_decoded_as_hex_with_a_note(capsys: pytest.CaptureFix
 def test_invalid_hex_base64_or_literal_is_rejected(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         auto(text)
-    ends = {"the input is not hex": "; or use --in base64 or --in raw", "the input is neither hex": "; or use --in raw"}
+    ends = {
+        "the input is not hex": "; for other formats use --in base64 or --in raw",
+        "the input is neither hex": "; for raw bytes use --in raw",
+    }
     assert str(caught.value) == says + next((end for start, end in ends.items() if says.startswith(start)), "")
 
 

@@ -164,7 +164,7 @@ def test_log_with_truncated_batch_exits_with_1(run_command: RunCommand, tmp_path
     status, out, err = run_command("log", str(file), "--topic", "__consumer_offsets", "--json")
     assert status == 1
     assert rows(out)
-    assert "incomplete batch" in err
+    assert "at byte 11879: incomplete batch: 110 of 115 bytes" in err
 
 
 def test_subcommands_errors_apis_and_tags_print_rows(run_command: RunCommand) -> None:

@@ -175,7 +175,7 @@ def test_damaged_captures_are_redacted(tmp_path: Path, capsys: pytest.CaptureFix
     assert shown > 50
 
 
-def test_damaged_logs_are_redacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_metadata_records_in_logs_are_redacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metadata = [each for each in WITH_SECRETS if each.endswith("Record")]
     values = [write_metadata_record(message, version) for name in metadata for message, version in with_secret(name)]
     for name, topic in (("__cluster_metadata-0", "__cluster_metadata"), ("copied", None)):

@@ -68,7 +68,7 @@ def test_damaged_file_is_read_in_bounded_time(name: str) -> None:
     assert len(counts) > 1
 
 
-def test_damaged_packets_are_read_in_bounded_time() -> None:
+def test_damaged_packets_are_read_without_error() -> None:
     from kafka_messages_tools.capture import read_packets
 
     data = gzip.decompress(captured("java.pcapng").read_bytes())

@@ -66,9 +66,9 @@ def test_hex_dump_saved_by_wireshark_is_read() -> None:
         ("peers:\n", "the text of the followed stream has no bytes"),
         (
             "hello",
-            "not pcap, pcapng or the text of a followed stream: it begins with 68 65 6c 6c 6f",
+            "not pcap, pcapng or the text of 'Follow TCP Stream': it begins with 68 65 6c 6c 6f",
         ),
-        ("", "not pcap, pcapng or the text of a followed stream: it is empty"),
+        ("", "not pcap, pcapng or the text of 'Follow TCP Stream': it is empty"),
     ],
 )
 def test_invalid_text_raises_capture_error(text: str, problem: str) -> None:

@@ -74,7 +74,7 @@ SAID = """\
 Kafka 3.1.0 against Kafka 3.0.0:
   2 released message versions proved equal
   2 not in a release, and free to change
-  findings: 1 advice; 0 count at level policy
+  findings: 1 advice; counting at level policy: 0
 6 open decisions:
   /kafka/clients/PayRequest.json: PayRequest Kind: a field without a description (about)
   /kafka/clients/PayRequest.json: PayRequest Payers: a field without a description (about)
@@ -200,7 +200,7 @@ def test_repeated_import_changes_nothing(root: Path, capsys: pytest.CaptureFixtu
     assert said.startswith("/history already has Kafka 3.0.0\n/kafka is already Kafka 3.0.0\n")
 
 
-def test_patch_release_changes_only_the_history(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_patch_of_an_older_release_changes_only_the_history(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID), root) == 0
     specs = files(root / "kafka")
     capsys.readouterr()
@@ -211,7 +211,7 @@ def test_patch_release_changes_only_the_history(root: Path, capsys: pytest.Captu
         "/history: write releases.json\n"
         "Kafka 3.0.1 against Kafka 3.0.0:\n"
         "  2 released message versions proved equal\n"
-        "  findings: none; 0 count at level policy\n"
+        "  findings: none; counting at level policy: 0\n"
         "Kafka 3.0.1 is not the newest release: /kafka is unchanged\n" + NEXT
     )
 

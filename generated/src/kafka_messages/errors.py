@@ -9,7 +9,7 @@ class KafkaMessageError(Exception):
 
 
 class PlacedError(KafkaMessageError, ValueError):
-    """Base of exceptions about one field: ``message`` name, ``version``, ``path`` of the field, and ``reason``."""
+    """Base of exceptions about one field: ``message`` (name), ``version`` (-1 if unknown), ``path`` and ``reason``."""
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "") -> None:
         super().__init__(reason, message, version, path)
@@ -26,7 +26,7 @@ class PlacedError(KafkaMessageError, ValueError):
 class DecodeError(PlacedError):
     """Malformed bytes.
 
-    ``path`` is the field (``topics[3].leader_id``), ``offset`` the position of the error in bytes, ``reason`` the cause.
+    ``path`` is the field (``topics[3].leader_id``), ``offset`` the byte position or -1, and ``reason`` the cause.
     """
 
     def __init__(self, reason: str, message: str = "", version: int = -1, path: str = "", offset: int = -1) -> None:

@@ -35,7 +35,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. Return 0, or 1 after an error."""
+    """Run one command and return its exit code. Invalid arguments raise SystemExit."""
     arguments = _parser().parse_args(argv)
     return reported(lambda: arguments.run(arguments))
 

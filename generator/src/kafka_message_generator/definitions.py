@@ -119,7 +119,7 @@ def load(
     enumerations, restriction_facts = read_enumerations(specs, problems), read_restrictions(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
-    # Annotations need valid definitions.
+    # Field paths in annotations are only checked in valid definitions.
     sound = [each for each in checked if not each.message.is_removed]
     found = {each.message.name: (each.message, each.structs) for each in sound}
     secrets = secret_rules.resolve(secret_facts, found, problems)

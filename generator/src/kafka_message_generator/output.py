@@ -102,7 +102,7 @@ def _build_copy(file: Path, output: Path) -> Path:
 
 
 def _remove(file: Path, output: Path) -> None:
-    """Delete a file and its empty parent folders, which Python would import as packages."""
+    """Delete a file, and parent folders with nothing but caches, which Python would import as packages."""
     if not file.exists():
         return
     file.unlink()
@@ -113,7 +113,7 @@ def _remove(file: Path, output: Path) -> None:
 
 
 def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
-    """Yield the unified diff from the files on disk to ``files``."""
+    """Yield the unified diff from the files on disk to ``files``, or a sentence for files without one."""
     present = {file.relative_to(output).as_posix(): file for file in _files(output)}
     for name in sorted({*present, *files}):
         old = present[name].read_bytes() if name in present else None

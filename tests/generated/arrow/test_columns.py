@@ -117,6 +117,12 @@ def test_version_prefix_is_read_and_written() -> None:
     assert encode(columns.slice(1, 1), OffsetCommitValue, 3, prefix=True).to_pylist() == [rows[1]]
 
 
+def test_truncated_version_prefix_raises_with_the_path_version() -> None:
+    with pytest.raises(RowError, match=r"^row 0: OffsetCommitValue: version: 2 bytes needed at offset 0") as caught:
+        decode(pa.array([b"\0"]), OffsetCommitValue)
+    assert caught.value.path == "version"
+
+
 def test_emit_defaults_replaces_nulls() -> None:
     columns = decode(pa.array([MetadataResponse().write(0)]), MetadataResponse, 0, emit_defaults=True)
 
@@ -277,7 +283,7 @@ def test_forged_array_count_makes_the_row_null() -> None:
     assert columns.null_count == len(rows)
 
 
-def test_missing_extension_warns_once() -> None:
+def test_missing_native_core_warns_once() -> None:
     text = """
 import warnings
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Places of error codes, and errors for parts of a request."""
+"""Error code fields, and errors for parts of a request."""
 
 from __future__ import annotations
 

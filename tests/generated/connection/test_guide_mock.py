@@ -75,7 +75,7 @@ def test_topic_is_not_created_without_auto_creation(broker: Any) -> None:
     assert broker.logs == {}
 
 
-def test_fetch_and_list_offsets_of_a_log(broker: Any) -> None:
+def test_log_can_be_fetched_and_its_offsets_listed(broker: Any) -> None:
     ask(broker, topics("t"), produce(BATCH), produce(BATCH), version=12)
     [one] = ask(broker, fetch(1), version=12)
     assert one.responses[0].partitions[0].records == BATCH[:12] + bytes(4) + BATCH[16:]

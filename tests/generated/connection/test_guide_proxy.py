@@ -222,7 +222,7 @@ def test_undecodable_responses_are_forwarded_and_reported(
     sent = (len(response) - 4).to_bytes(4, "big") + response[4:]
     _, found = talk_through_proxy(serve_responses(sent), send_requests(request_sent))
     assert found == [sent[4:]]
-    beginning = "passed as it is, with any addresses of brokers: <ResponseForwarded to "
+    beginning = "forwarded unchanged, with any addresses of brokers: <ResponseForwarded to "
     out = capsys.readouterr().out
     assert out.startswith(beginning + what.format(size=len(sent) - 4))
     assert out.count("\n") == 1
@@ -349,7 +349,7 @@ def test_lingering_broker_connection_is_closed(
 
     port, data = talk_through_proxy(serve, talk)
     assert data == b""
-    assert capsys.readouterr().out == f"'127.0.0.1' port {port} goes on 0.1 seconds after its client: closed\n"
+    assert capsys.readouterr().out == f"'127.0.0.1' port {port}: closed 0.1 seconds after the end of the client\n"
 
 
 class Gone:

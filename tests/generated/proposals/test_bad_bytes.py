@@ -1,4 +1,4 @@
-"""Invalid nullable structs, and truncated and mutated bytes of every message of the proposals."""
+"""Invalid nullable structs, and truncated and mutated bytes of every message in specs/proposals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of the generator about definitions that misuse the proposals."""
+"""Errors of the generator about definitions that misuse the proposed encodings."""
 
 # ruff: noqa: E501 -- each expected line is whole, as a user reads it
 

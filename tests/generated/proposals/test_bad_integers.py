@@ -1,4 +1,4 @@
-"""Invalid varints and numbers in the integer encodings of the proposals."""
+"""Invalid varints and numbers in the proposed integer encodings."""
 
 # ruff: noqa: E501 -- each expected text is whole, as a user reads it
 

@@ -1,4 +1,4 @@
-"""Spans in the wire formats of the proposals: integer encodings, interleaved tags, optional fields."""
+"""Spans in the proposed wire formats: integer encodings, interleaved tags, optional fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples in the texts of the proposals, byte for byte, with corrections."""
+"""Examples in the texts of the proposed encodings, byte for byte, with corrections."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_upacked32_sizes_equal_the_proposal(number: int, size: int) -> None:
 
 
 def size_of(encoding: str, number: int) -> int:
-    """Return the size of a number, equal in the schema codec, the printed code and a message."""
+    """Return the size of a number, equal in the schema codec, the generated code and a message."""
     kind: Type = {"packed32": PACKED32, "upacked32": UPACKED32}[encoding]
     table = {"packed32": fast.PACKED32, "upacked32": fast.UPACKED32}[encoding]
     name = f"int32_{encoding}"

@@ -35,7 +35,7 @@ is Id: int64
 {new} against {old}:
   0 released message versions proved equal
   1 changed
-  findings: 1 wire; 1 count at level api
+  findings: 1 wire; counting at level api: 1
 """
 
 
@@ -56,8 +56,8 @@ NOT_COMPARED = {
         ["--old", "nowhere"],
         "nowhere: folder not found; give a folder, git:REF, git:REF:FOLDER, release:VERSION or history",
     ),
-    "no reference": (["--old", "git:"], "git:: no revision given; write for example git:main"),
-    "an option": (["--old", "git:--help"], "git:--help: no revision given; write for example git:main"),
+    "no reference": (["--old", "git:"], "git:: expected a revision; write for example git:main"),
+    "an option": (["--old", "git:--help"], "git:--help: expected a revision; write for example git:main"),
     "no name of a release": (
         ["--old", "release:"],
         "release:: no release given; write for example release:4.3.0\nnothing was compared\n",
@@ -91,7 +91,9 @@ def test_invalid_input_exits_with_3(
     assert shown.err.endswith("nothing was compared\n")
 
 
-def test_no_common_message_exits_with_3(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_common_version_exits_with_3_if_no_finding_counts(
+    folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     old, new = folders
     other = RELEASED.replace("OrderRecord", "PurchaseRecord").replace('"apiKey": 3', '"apiKey": 4')
     Path(new, "OrderRecord.json").unlink()

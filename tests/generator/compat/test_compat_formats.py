@@ -120,7 +120,7 @@ def test_advice_exits_with_0_in_every_format(tmp_path: Path, capsys: pytest.Capt
         assert run(*words) == 0
         told[each] = capsys.readouterr().out
     assert "TAGGED_FIELD_ADDED: the tagged field More (tag 0) was added\n" in told["text"]
-    assert told["text"].endswith("  findings: 1 advice; 0 count at level advice\n")
+    assert told["text"].endswith("  findings: 1 advice; counting at level advice: 0\n")
     assert [each["counts"] for each in json.loads(told["json"])["findings"]] == [False]
     assert told["github"].startswith("::notice file=")
     assert [each["level"] for each in json.loads(told["sarif"])["runs"][0]["results"]] == ["note"]

@@ -1,4 +1,4 @@
-"""Comparison of written and read values, the basis of every verdict."""
+"""Differences between two definitions of a version, and the bytes that demonstrate them."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ MOVED = {
 
 
 @pytest.mark.parametrize("case", MOVED)
-def test_field_at_the_position_of_a_removed_one_is_reordered(case: str) -> None:
+def test_field_that_moved_to_another_position_or_tag_is_reordered(case: str) -> None:
     fields, others, wrote, reads = MOVED[case]
     before, after = plan(*fields), plan(*others)
     found = difference(signature_of(before, 0), signature_of(after, 0))

@@ -113,7 +113,7 @@ public final class Answers {
         return all;
     }
 
-    /** What has been configured of topics, groups, brokers and client metrics; no defaults. */
+    /** Returns the settings of topics, groups, brokers and client metrics, without defaults. */
     private Map<String, Object> configs() throws Exception {
         List<ConfigResource> resources = new ArrayList<>();
         topics.keySet().forEach(name -> resources.add(new ConfigResource(ConfigResource.Type.TOPIC, name)));
@@ -196,7 +196,7 @@ public final class Answers {
         return all;
     }
 
-    /** The producers of each partition, as its leader has them. */
+    /** Returns the producers of each partition, as its leader reports them. */
     private Map<String, Object> producers() throws Exception {
         Map<String, Object> all = new TreeMap<>();
         admin.describeProducers(partitions).all().get().forEach((partition, state) -> {

@@ -102,7 +102,7 @@ public final class Busy {
         share();
     }
 
-    /** Transactions with several commits of offsets, for one group and for two; every third one is aborted. */
+    /** Runs transactions with several offset commits, for one group and for two; aborts every third transaction. */
     private void exactlyOnce(String id, int number) throws Exception {
         ConsumerGroupMetadata memberless = memberless("assigned-" + number);
         try (KafkaProducer<byte[], byte[]> producer = transactional(id, Map.of());
@@ -143,7 +143,7 @@ public final class Busy {
         return found == null ? 0 : found.offset();
     }
 
-    /** A producer with a transaction, whose transactional id another one takes over. */
+    /** Begins a transaction with a producer, and fences the producer with a second one of the same transactional id. */
     private void fenced() throws Exception {
         KafkaProducer<byte[], byte[]> first = transactional("fenced", Map.of());
         first.beginTransaction();
@@ -174,7 +174,7 @@ public final class Busy {
         slow.close(Duration.ZERO);
     }
 
-    /** Batches of one record, so that the cleaner removes whole batches; those of table in transactions, with tombstones. */
+    /** Writes batches of one record, so that the cleaner removes whole batches; to table also tombstones and transactions. */
     private void table() throws Exception {
         try (KafkaProducer<byte[], byte[]> producer = producer(Map.of("linger.ms", 0));
                 KafkaProducer<byte[], byte[]> transactional = transactional("table", Map.of())) {
@@ -216,7 +216,7 @@ public final class Busy {
 
     // ---- while the broker is down
 
-    /** Idempotent producers and a transactional one, which do not end before the time is over. */
+    /** Runs idempotent producers and a transactional one until the time is over. */
     private void steady() throws Exception {
         long end = System.currentTimeMillis() + 25_000;
         List<KafkaProducer<byte[], byte[]>> plain = new ArrayList<>();
@@ -244,7 +244,7 @@ public final class Busy {
 
     // ---- end
 
-    /** Records that are deleted or expire, a topic whose times are the broker's from now on, and ids that are forgotten. */
+    /** Lets records be deleted or expire, switches a topic to log append time, and lets transactional ids expire. */
     private void end() throws Exception {
         ConfigResource stamped = new ConfigResource(ConfigResource.Type.TOPIC, "stamped");
         long ahead = System.currentTimeMillis() + 600_000;
@@ -301,7 +301,7 @@ public final class Busy {
         return new KafkaConsumer<>(configs, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
-    /** A group of consumers that are assigned by hand. */
+    /** Returns the metadata of a group without members. */
     private ConsumerGroupMetadata memberless(String group) {
         try (KafkaConsumer<byte[], byte[]> consumer = consumer(group)) {
             return consumer.groupMetadata();
@@ -322,7 +322,7 @@ public final class Busy {
 
     private static void within(long deadline, String what) {
         if (System.currentTimeMillis() > deadline) {
-            throw new IllegalStateException("it did not happen in time that " + what);
+            throw new IllegalStateException("timeout: expected that " + what);
         }
     }
 

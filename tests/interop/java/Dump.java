@@ -3,7 +3,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.kafka.tools.DumpLogSegments;
 
-/** Kafka's dump tool on one file after another, in one process: {@code Dump FILE... -- OPTION...}. */
+/** Runs Kafka's dump tool on several files in one process: {@code Dump FILE... -- OPTION...}. */
 public final class Dump {
     public static void main(String[] arguments) throws Exception {
         int end = Arrays.asList(arguments).indexOf("--");

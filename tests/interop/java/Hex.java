@@ -1,7 +1,7 @@
 import java.util.HexFormat;
 import org.apache.kafka.tools.api.Decoder;
 
-/** Has the dump tool print keys and values as hexadecimal digits, so that none breaks a line. */
+/** Makes the dump tool print keys and values in hexadecimal, so that none contains a line break. */
 public final class Hex implements Decoder<String> {
     @Override
     public String fromBytes(byte[] bytes) {

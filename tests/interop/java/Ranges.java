@@ -1,6 +1,6 @@
 import org.apache.kafka.common.protocol.ApiKeys;
 
-/** The versions that the clients of a release have: a line with key, lowest and highest for each API. */
+/** Prints the versions that a release's clients support: key, lowest and highest version of an API per line. */
 public final class Ranges {
     public static void main(String[] args) {
         for (ApiKeys api : ApiKeys.values())

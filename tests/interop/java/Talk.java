@@ -17,7 +17,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 
-/** What talk.py does, by Kafka's own clients: Talk WHAT BOOTSTRAP TOPICS RECORDS CODEC... */
+/** Does the work of talk.py with Kafka's own clients: Talk WHAT BOOTSTRAP TOPICS RECORDS CODEC... */
 public final class Talk {
     private static final int SECONDS = 60;
     private static final String STRING = "org.apache.kafka.common.serialization.String";
@@ -93,7 +93,7 @@ public final class Talk {
         return committed;
     }
 
-    /** A text of letters, digits and blanks as JSON. */
+    /** Returns a text of letters, digits and blanks as a JSON string. */
     private static String quoted(String text) {
         return '"' + text + '"';
     }

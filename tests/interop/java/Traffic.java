@@ -43,7 +43,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Sends a day's client traffic in a minute: {@code Traffic BOOTSTRAP}. The process then exits as if it had been killed, with
+ * Sends many kinds of client traffic: {@code Traffic BOOTSTRAP}. The process then exits as if it had been killed, with
  * an open transaction.
  */
 public final class Traffic {
@@ -94,7 +94,7 @@ public final class Traffic {
         return new NewTopic(name, partitions, (short) 1).configs(configs);
     }
 
-    /** Each compression in each partition; keys, values and headers that are null, empty and no text. */
+    /** Writes each compression type to each partition, with keys, values and headers that are null, empty or not text. */
     private void compressions() throws Exception {
         for (String compression : COMPRESSIONS) {
             try (KafkaProducer<byte[], byte[]> producer = producer(Map.of("compression.type", compression))) {
@@ -126,7 +126,7 @@ public final class Traffic {
         }
     }
 
-    /** Several segments of one partition: the next record after some time begins a new one. */
+    /** Writes several segments of one partition: the first record after some time begins a new segment. */
     private void segments() throws Exception {
         try (KafkaProducer<byte[], byte[]> producer = producer(Map.of("compression.type", "lz4"))) {
             for (int segment = 0; segment < 3; segment++) {
@@ -139,7 +139,7 @@ public final class Traffic {
         }
     }
 
-    /** Keys that are written over and deleted, until the cleaner has been there. */
+    /** Overwrites and deletes keys until the cleaner has run. */
     private void compaction() throws Exception {
         try (KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
             for (int round = 0; round < 4; round++) {
@@ -177,7 +177,7 @@ public final class Traffic {
         return admin.describeConsumerGroups(List.of(group)).all().get().get(group).members().isEmpty();
     }
 
-    /** A member that reads the orders and commits every so many records. */
+    /** Reads the orders as a group member, and commits after every {@code every} records. */
     private void consume(String group, String protocol, Map<String, String> more, int every, int total) throws Exception {
         Map<String, Object> configs = new HashMap<>(more);
         configs.put("group.protocol", protocol);
@@ -202,7 +202,7 @@ public final class Traffic {
         }
     }
 
-    /** A commit after each record, of a consumer that is assigned by hand and so is no member. */
+    /** Commits after each record, with a consumer that is assigned manually and thus is not a member. */
     private void chatty() {
         TopicPartition clicks = new TopicPartition("clicks", 0);
         try (KafkaConsumer<byte[], byte[]> consumer = consumer("chatty", Map.of())) {
@@ -243,7 +243,7 @@ public final class Traffic {
         slow.close(Duration.ZERO);
     }
 
-    /** Offsets that are committed in a transaction, then some in one that is aborted. */
+    /** Commits offsets in a transaction, then in one that is aborted. */
     private void exactlyOnce() throws Exception {
         TopicPartition orders = new TopicPartition("orders", 1);
         try (KafkaProducer<byte[], byte[]> producer = transactional("pay-exactly-once", Map.of());
@@ -263,7 +263,7 @@ public final class Traffic {
         }
     }
 
-    /** A member that does not leave, and a transaction that has no end: what follows is the end of the process. */
+    /** Leaves a member in its group and a transaction open when the process exits. */
     private void abandon() {
         KafkaConsumer<byte[], byte[]> consumer = consumer("shipping", Map.of("session.timeout.ms", 1_200_000));
         consumer.subscribe(List.of("orders"));
@@ -310,7 +310,7 @@ public final class Traffic {
         return admin.describeShareGroups(List.of(group)).all().get().get(group).members().isEmpty();
     }
 
-    /** Takes clicks one by one: most are accepted, some rejected or given back. */
+    /** Reads clicks one by one; accepts most, rejects or releases some. */
     private void work(String group, int total) throws Exception {
         Map<String, Object> configs = Map.of("bootstrap.servers", bootstrap, "group.id", group, "client.id", group,
             "share.acknowledgement.mode", "explicit");
@@ -348,7 +348,7 @@ public final class Traffic {
         alter(new ConfigResource(ConfigResource.Type.BROKER, ""), "log.cleaner.threads", "1");
     }
 
-    /** What was there before is changed, and some of it taken away. */
+    /** Changes and removes some of the earlier metadata, and creates a topic. */
     private void changes() throws Exception {
         alter(new ConfigResource(ConfigResource.Type.TOPIC, "orders"), "retention.ms", "172800000");
         alter(new ConfigResource(ConfigResource.Type.TOPIC, "clicks"), "compression.type", null);
@@ -395,7 +395,7 @@ public final class Traffic {
         return new KafkaConsumer<>(configs, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
-    /** Every record of a topic. */
+    /** Returns every record of a topic. */
     private Collection<ConsumerRecord<byte[], byte[]>> read(String topic, int partitions) {
         List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
         try (KafkaConsumer<byte[], byte[]> consumer = consumer("reader", Map.of())) {
@@ -426,7 +426,7 @@ public final class Traffic {
 
     private static void within(long deadline, String what) {
         if (System.currentTimeMillis() > deadline) {
-            throw new IllegalStateException("it did not happen in time that " + what);
+            throw new IllegalStateException("timeout: expected that " + what);
         }
     }
 

@@ -69,7 +69,7 @@ def check_places(array: pa.Array, path: str) -> None:
 
 
 def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
-    """Return the chunks as one array, copied unless only one has rows. Raises TypeError."""
+    """Return the chunks as one array, copied if several chunks have rows. Raises TypeError."""
     try:
         chunks = [stored(chunk) for chunk in array.chunks]
         for chunk in chunks:

@@ -234,9 +234,8 @@ def _check_names(
 def _row_error(message: type[Message], data: bytes, row: int, known: Known) -> KafkaMessageError:
     has_prefix = known is None
     if has_prefix and len(data) < 2:
-        return RowError(
-            row, DecodeError(f"version: 2 bytes needed at offset 0, {len(data)} left", message.NAME, -1, "", 0)
-        )
+        reason = f"2 bytes needed at offset 0, {len(data)} left"
+        return RowError(row, DecodeError(reason, message.NAME, path="version", offset=0))
     try:
         version = int.from_bytes(data[:2], signed=True) if known is None else _of_row(known, row)
         if version not in message._codecs:

@@ -93,7 +93,7 @@ def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Pl
 
 
 def limit_of(plan: Plan, request: Message) -> int | None:
-    """Return None if the plan's version loses nothing, else the highest version that may lose less, or -1."""
+    """Return the highest lower version to try, -1 if there is none; None for no loss, or for an invalid request."""
     try:
         return _limit(plan, request)
     except (SchemaError, *WRITE_FAILURES):

@@ -40,6 +40,7 @@ class Connection(Generic[E]):
         """Add bytes from the peer (b"" at the end of the stream) and iterate over events.
 
         Events that you do not read stay for the next call. The call and the iteration raise RemoteProtocolError.
+        Bytes after the end of the stream raise LocalProtocolError.
         """
         self._incoming.receive(data)
         return iter(self.next_event, None)

@@ -51,9 +51,9 @@ def errors(message: Message) -> Iterator[Error]:
 
 
 def error_codes(message: Message, *, version: int | None = None) -> Iterator[ErrorCodePlace]:
-    """Iterate over every place of an error code, outer structs first, to read or set the codes.
+    """Iterate over every error code field, outer structs first, to read or set the codes.
 
-    With ``version``, yields only places that this version has. Raises UnsupportedVersionError.
+    With ``version``, yields only fields that this version has. Raises UnsupportedVersionError.
     """
     cls = _printed(message)
     at = None if version is None else checked_version(cls, version)
@@ -62,7 +62,7 @@ def error_codes(message: Message, *, version: int | None = None) -> Iterator[Err
 
 
 def endpoints(message: Message) -> Iterator[Endpoint]:
-    """Iterate over every nonempty host with its port, in message order, to read or change them."""
+    """Iterate over every nonempty host with its port, outer structs first, to read or change them."""
     found = _endpoints.get(type(message))
     if found is None:
         cls = _printed(message)
@@ -71,10 +71,10 @@ def endpoints(message: Message) -> Iterator[Endpoint]:
 
 
 def entities(message: Message, *types: EntityType, request: Message | DecodedRequest | None = None) -> Iterator[Entity]:
-    """Iterate over the names in a message (topics, groups, brokers …), in message order, to read or change them.
+    """Iterate over names and ids (of topics, groups, brokers …), outer structs first, to read or change them.
 
-    ``types`` selects entity types. The type of a name is given in the definition, in ``entities.json``, or in a sibling
-    field (configurations, ACLs, quotas). Keys of FindCoordinatorResponse are skipped unless you pass ``request``.
+    ``types`` selects entity types. The type is given in the definition, in ``entities.json``, or in a sibling field
+    (configurations, ACLs, quotas). Keys of FindCoordinatorResponse are skipped unless you pass ``request``.
 
     Also skipped: unknown types, ACL wildcards (``*``, ``User:*``), null, empty strings, negative numbers, and encoded
     bytes such as records and group assignments.

@@ -105,8 +105,8 @@ class ProxyConnection:
         The result is empty if the request expects no response. It is also empty if the broker owes an earlier response;
         ``receive_from_broker`` then yields a LocalResponse in order.
 
-        Raises LocalProtocolError for a response of another API, and for a request that is already answered or came on
-        another connection. Raises UnsupportedVersionError, EncodeError and TypeError.
+        Raises LocalProtocolError for an unknown API, for a response of another API, and for a request that is already
+        answered or came on another connection. Raises UnsupportedVersionError, EncodeError and TypeError.
         """
         check_type(request, RequestForwarded)
         api, version = request.api, request._version

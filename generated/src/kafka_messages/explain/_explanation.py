@@ -35,8 +35,8 @@ class Explanation:
         """Yield the leaves as JSON-compatible dicts: start, end, path, type, role, value, note, and hex of the bytes.
 
         ``address`` is the address of the first byte. Secrets are redacted, except for their length. Rows of
-        decompressed records follow the row of the compressed bytes; they have its path in ``unpacked``, and their
-        addresses start at 0.
+        decompressed records follow the row of the compressed bytes; their ``unpacked`` is the path of that row, and
+        their addresses start at 0.
         """
         yield from _rows(self.data, self.root, show_secrets, address)
 

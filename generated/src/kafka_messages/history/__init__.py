@@ -49,7 +49,7 @@ _in_array = re.compile(r"\[[0-9]*\]").sub
 
 
 def release_of(release: str) -> str:
-    """Return a known release; ``2.8`` means the newest 2.8.x. Raises ValueError, and TypeError for a number."""
+    """Return a known release; ``2.8`` means the newest 2.8.x. Raises ValueError, and TypeError for other types."""
     if not isinstance(release, str):
         raise TypeError(f"a release must be a str such as '2.8', not {display(release)}")
     if release in RELEASES:
@@ -114,7 +114,7 @@ def since(message: AnyMessage, version: int | None = None) -> str | None:
 
 
 def is_older(message: AnyMessage, version: int) -> bool:
-    """Return whether Kafka used a version, as of AbortedTxn, before the first release that defines the message.
+    """Return whether Kafka used a version before the first release that defines the message, such as AbortedTxn 0.
 
     Raises ValueError for an unknown message.
     """
@@ -201,7 +201,7 @@ def error_code_since(code: str | int) -> str | None:
 
 
 def error_code_until(code: str | int) -> str | None:
-    """Return the release that removed an error code; None if the newest release has it, or no release has."""
+    """Return the release that removed an error code; None if the newest release has it, or no release had it."""
     found = [last for _, last, _ in _lives(code)]
     gone = [last for last in found if last is not None]
     return RELEASES[max(gone)] if gone and len(gone) == len(found) else None
@@ -214,7 +214,7 @@ def error_code_names(number: int) -> tuple[str, ...]:
 
 
 def missing_in(message: AnyMessage, version: int) -> str:
-    """Return the releases without a version as text: ``before 2.4.0``, ``in 4.0.0``, ``from 4.0.0 on``.
+    """Return the releases without a version as text, such as ``before 2.4.0`` or ``every release``; empty if none.
 
     Raises ValueError for an unknown message.
     """

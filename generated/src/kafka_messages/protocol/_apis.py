@@ -164,7 +164,7 @@ if TYPE_CHECKING:
 def api(which: AnyApi) -> Api[Any]:
     """Return an API by key, name, message name or class: ``3``, ``"Metadata"``, ``"MetadataResponse"``.
 
-    Raises UnknownApiError.
+    Raises UnknownApiError, and TypeError for other arguments.
     """
     if isinstance(which, int) and not isinstance(which, bool):
         return _built.get(which) or _build(which)

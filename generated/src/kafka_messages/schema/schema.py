@@ -14,7 +14,7 @@ from .types import INT8, UNSIGNED_VARINT, ArrayOf, SchemaError, Type
 class Schema(StructType):
     """Struct type: ``Schema(*fields, tags=TagSection(...))`` or ``Schema(optional_fields, *fields)``.
 
-    Raises SchemaError for duplicate names or tags.
+    Raises SchemaError for duplicate names or tags, and for optional fields with ``tags``.
     """
 
     name = "STRUCT"

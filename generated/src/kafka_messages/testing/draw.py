@@ -174,7 +174,7 @@ class Draw(Generic[M]):
         return min(max(number, lowest), highest)
 
     def length(self) -> int:
-        """Draw a length in bytes; large values are rare, more so inside arrays."""
+        """Draw a length in bytes: usually at most 300; larger ones are rare, and only outside nested structs."""
         if self.chance(self.chances.empty):
             return 0
         if self.depth < 2 and self.chance(0.01):

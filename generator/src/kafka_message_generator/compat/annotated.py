@@ -33,7 +33,7 @@ class AnnotatedRow:
     """Defaults of absent tagged fields, by tag."""
 
     def means(self, other: AnnotatedRow) -> bool:
-        """Return whether both rows have the same offset, bytes, role, value and defaults of absent tagged fields."""
+        """Return whether offset, bytes, role and value are equal, and the defaults of tags absent in both rows."""
         mine, its = ((each.start, each.data, each.role, _exact(each.value)) for each in (self, other))
         both = self.absent.keys() & other.absent.keys()
         return mine == its and all(_exact(self.absent[tag]) == _exact(other.absent[tag]) for tag in both)
@@ -86,7 +86,7 @@ def _exact(value: object) -> tuple[type, str]:
 
 
 def parting(one: Sequence[AnnotatedRow], other: Sequence[AnnotatedRow]) -> int:
-    """Return the index of the first rows that differ in meaning, or else in path or note."""
+    """Return the first index at which a row is missing or differs in meaning, else in path or note; else the length."""
     pairs = list(zip(one, other, strict=False))
     apart = (number for number, (row, its) in enumerate(pairs) if not row.means(its))
     renamed = (number for number, (row, its) in enumerate(pairs) if (row.path, row.note) != (its.path, its.note))

@@ -38,7 +38,7 @@ class Availability:
     """Versions that Kafka supported before a definition file described them."""
 
     def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
-        """Return whether Kafka had one of the versions without a definition before ``since``, the first release with one."""
+        """Return whether Kafka supported one of the versions before ``since``, the first release with its definition."""
         older = self.older.get(message, NONE)
         return any(version in older and self.first(message, version) == since for version in versions)
 
@@ -56,7 +56,7 @@ class Availability:
         return tuple(number for number in range(there[0], there[-1]) if not has[number]) if there else ()
 
     def field(self, message: str, path: str, versions: Iterable[int]) -> tuple[int | None, int | None]:
-        """Return the indexes of the release that added a field and of the release that removed it, or None for each.
+        """Return the indexes of the release that added a field and of the one that removed its last version, or None.
 
         The path uses Kafka's names, ``Topics[].Partitions[].LeaderId``, or Python's.
         """
@@ -108,7 +108,7 @@ def _key(message: Message) -> Key:
 
 
 def names_of(sides: Sequence[DefinitionSet], today: Today) -> dict[str, str]:
-    """Map the message names of any release to the current names."""
+    """Map the message names of any release to the current names, without removed messages."""
     keys = {_key(message): name for name, (message, _) in today.items()}
     messages = {name: message for name, (message, _) in today.items()}
     older = baseline("", sides)

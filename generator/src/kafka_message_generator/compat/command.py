@@ -28,8 +28,8 @@ EXAMPLE = "kafka-message-generator compat --old git:main --new specs/kafka"
 COMPATIBLE, FINDINGS, NOT_COMPARED = 0, 1, 3
 ABOUT = (
     "Compare every released message version of two sets of definitions. The report proves that both sets read the same "
-    "bytes, or shows the difference, the direction that fails, and example bytes. The exit code is 0 without findings at "
-    "the level, 1 with such findings, 2 for wrong arguments, and 3 if nothing could be compared."
+    "bytes, or shows the difference, the direction that fails, and example bytes. The exit code is 0 if no finding "
+    "counts at the level, 1 if one does, 2 for wrong arguments, and 3 if nothing could be compared."
 )
 
 

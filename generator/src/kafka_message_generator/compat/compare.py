@@ -53,8 +53,8 @@ class Difference:
 def difference(writer: WireSignature, reader: WireSignature) -> Difference | None:
     """Return why ``reader`` may misread bytes of ``writer``, or None if it provably cannot.
 
-    Null and tagged fields that only the reader knows are no difference. A tagged field that only the writer knows is
-    one only if the message of the reader has the tag in other versions: then the reader rejects it.
+    Null and tagged fields that only the reader allows are no difference. A tagged field that only the writer knows is
+    a difference only if the reader has the tag in other versions: then it rejects the tag.
     """
     found = _ordered(reordered(writer, reader)) or _sequence(writer, reader)
     return found or _ordered(displaced(writer, reader))

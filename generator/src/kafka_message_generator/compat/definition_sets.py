@@ -152,7 +152,7 @@ def successor(
 ) -> str | None:
     """Return the new name of a renamed message without an API key, or None.
 
-    The new name begins with the old one, and the layouts are equal.
+    The new name begins with the old one, no release has both, and the layouts are equal.
     """
     versions = older.versions[name]
     if not versions:

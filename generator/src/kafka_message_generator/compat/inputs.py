@@ -38,7 +38,7 @@ class CompatInputError(Exception):
 def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, DefinitionSet]:
     """Return the definitions that the arguments ``--old`` and ``--new`` name. Raises CompatInputError and SpecError.
 
-    A Git revision without a folder uses the folder of the other argument.
+    A Git revision without a folder uses the folder of the other argument, or ``SPECS``.
     """
     for word in (old, new):
         if (word == HISTORY or word.startswith(RELEASE)) and not (history / store.TABLE).exists():
@@ -87,7 +87,7 @@ def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> D
 def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> DefinitionSet:
     ref, _, folder = text.removeprefix(GIT).partition(":")
     if not ref or ref.startswith("-"):
-        raise CompatInputError(f"{text}: no revision given; write for example {GIT}main")
+        raise CompatInputError(f"{text}: expected a revision; write for example {GIT}main")
     if not folder and other.startswith(GIT):
         folder = other.removeprefix(GIT).partition(":")[2]
     beside = Path(SPECS if other == HISTORY or other.startswith((GIT, RELEASE)) else other)

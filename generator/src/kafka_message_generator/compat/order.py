@@ -101,7 +101,7 @@ def parts(path: str, above: str = "") -> Parts:
 def moved(wrote: Sequence[Parts], reads: Sequence[Parts]) -> Iterator[tuple[Parts, list[int], list[int]]]:
     """Yield each field and struct that has none of its former positions, with its former and new positions.
 
-    A field at the position of a removed one counts as renamed.
+    A field of ``reads`` alone at the position of a field of ``wrote`` alone counts as the same field, renamed.
     """
     one, two = places(wrote), places(_as_called(wrote, reads))
     for field, former in one.items():

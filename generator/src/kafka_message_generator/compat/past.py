@@ -1,4 +1,4 @@
-"""Printer of docs/history.md: wire differences between consecutive Kafka releases, with counterexamples."""
+"""Generator of docs/history.md: wire differences between consecutive Kafka releases, with counterexamples."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from kafka_message_generator.plan.model import MessagePlan
 
 
 def renamed(before: MessagePlan, after: MessagePlan, former: Collection[str], now: Collection[str]) -> dict[str, str]:
-    """Map former paths to new ones, for fields at the same position of a version that both plans have.
+    """Map former paths to new ones, for fields at the same position in a version with compatible layouts.
 
     ``former`` and ``now`` are the paths of all fields of the two messages.
     """

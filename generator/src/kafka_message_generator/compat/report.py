@@ -23,7 +23,7 @@ class Counts:
     unreleased: int
     """Number of versions of the new definitions that no release has."""
     dropped: int
-    """Number of versions of the newest release that the new definitions lack."""
+    """Number of stable versions of the newest old definitions that the new ones lack."""
 
     @property
     def compared(self) -> int:

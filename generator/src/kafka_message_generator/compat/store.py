@@ -162,7 +162,7 @@ def _problems(history: History) -> Iterator[str]:
     current: set[str] = set()
     for release in history.releases:
         for name in sorted(set(release.gone) - current):
-            yield f"{table}: {release.name} drops {name}, which no earlier release has"
+            yield f"{table}: {release.name} drops {name}, which the previous release does not have"
         current = (current - set(release.gone)) | release.brought.keys()
         for name, entry in release.brought.items():
             if (name, entry.digest) not in known:
@@ -214,7 +214,10 @@ def codes_of(root: Path, releases: Iterable[str]) -> Codes:
 
 
 def write(root: Path, releases: Releases, codes: Codes) -> list[str]:
-    """Write releases and their error codes; return a line such as ``write releases.json`` for each changed file."""
+    """Write releases and their error codes; return lines such as ``write releases.json``.
+
+    Raises HistoryError if the number of an error code changes.
+    """
     table: dict[str, object] = {}
     files: dict[Path, str] = {}
     seen: set[tuple[str, str]] = set()

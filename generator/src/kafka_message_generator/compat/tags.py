@@ -52,7 +52,7 @@ class Use:
 
 
 _Key = tuple[str, bool, int]
-"""Path of the struct, whether the tag is in an optional-field buffer (an extension of the proposals), and the tag."""
+"""Path of the struct, whether the tag is in an optional-field buffer (docs/protocol/optional-fields.md), and the tag."""
 
 
 def tag_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:

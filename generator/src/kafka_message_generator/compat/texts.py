@@ -73,7 +73,7 @@ def _summary(report: Report, level: str) -> Iterator[str]:
             yield f"  {number} {words}"
     by_level = {each: sum(finding.level == each for finding in report.findings) for each in LEVELS}
     found = ", ".join(f"{number} {each}" for each, number in by_level.items() if number) or "none"
-    yield f"  findings: {found}; {len(report.counting(level))} count at level {level}"
+    yield f"  findings: {found}; counting at level {level}: {len(report.counting(level))}"
 
 
 def as_json(report: Report, level: str) -> str:

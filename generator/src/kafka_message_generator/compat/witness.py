@@ -1,6 +1,6 @@
 """Witnesses: encoded messages that prove two definitions of a version incompatible.
 
-The writer's definition encodes the message; the reader's definition rejects or misinterprets it.
+The writer's definition encodes the message; the reader's rejects it, misreads it, or writes it as other bytes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def schemas_of_plan(descriptor: str) -> dict[int, Schema]:
 
 
 def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:
-    """Return the shortest encoded message that the reader rejects or misinterprets, or None."""
+    """Return the shortest encoded sample that the reader rejects, misreads or writes as other bytes, or None."""
     write, read = schemas_of_plan(writer.descriptor)[version], schemas_of_plan(reader.descriptor)[version]
     found = [each for data in _written(write) if (each := exchanged(data, write, read)) is not None]
     shortest = min(found, key=lambda each: (len(each.data), each.data), default=None)

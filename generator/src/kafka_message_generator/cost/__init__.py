@@ -1,7 +1,7 @@
 """Measurement of messages: size by field, and under other integer encodings.
 
-The encodings are those of proposal 002: ``fixed``, ``packed`` (zig-zag varint) and ``upacked`` (varint of the two's
-complement).
+The encodings are those of docs/protocol/encodings.md: ``fixed``, ``packed`` (zig-zag varint) and ``upacked`` (varint
+of the two's complement).
 """
 
 from kafka_message_generator.cost.encodings import FORMS, SizeRange, encoded_size, histogram

@@ -24,9 +24,9 @@ EXAMPLE = "kafka-message-generator cost --specs definitions --message MetadataRe
 EPILOG = f"""Samples are message bodies without header and frame, one per line: a JSON object
 with "message", "version" and "hex" (anything else in it is ignored, other
 messages are skipped), or bare hex together with --version. Without
---samples the test vectors of the message are used, where the clone of this
-project is below the current folder; they consist of extreme and random
-values and say little about real traffic.
+--samples the test vectors of the message are used, if the current folder is
+the top of a clone of this project; they consist of extreme and random values
+and say little about real traffic.
 
 example:
   {EXAMPLE}"""

@@ -84,7 +84,7 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
     """Measure samples of one message version, by integer field and in total.
 
     Samples are re-encoded, so non-canonical samples (longer varints, tagged fields at their default) differ in size.
-    Raises CostError without samples, for an invalid version, and for samples that cannot be decoded.
+    Raises CostError without samples, for an invalid version, and for samples of another version or with invalid bytes.
     """
     if version not in message.valid:
         raise CostError(f"{message.name} has no version {version}, only {message.valid}")

@@ -41,7 +41,7 @@ def read_samples(paths: Iterable[Path], message: str, valid: Versions, version: 
     """Read the samples of one message from plain or ``.gz`` files.
 
     JSON lines of other messages or versions are skipped; plain hex belongs to ``message`` and ``version``. Raises
-    CostError with each invalid line as ``file:line: reason``, or if no sample is found.
+    CostError for unreadable files and invalid lines (``file:line: reason``), or if no sample is found.
     """
     reader = _Reader(message, valid, version)
     for path in paths:

@@ -14,7 +14,7 @@ Object: TypeAlias = dict[str, Json]
 def layouts(struct: model.StructPlan, names: Mapping[str, str], kinds: Mapping[str, str]) -> list[Json]:
     """Return the layouts of a struct, lowest versions first.
 
-    ``names`` maps Python names of fields to JSON keys; ``kinds`` maps them to the types in the definition.
+    ``names`` maps Python names of fields to JSON keys, ``kinds`` to the types in the definition.
     """
     writer = _Writer(names, kinds)
     found: list[tuple[list[int], Object]] = []

@@ -23,7 +23,7 @@ from kafka_message_generator.spec.versions import NONE
 def with_older(messages: list[Message], older: Baseline, problems: Problems) -> list[Message]:
     """Add the versions of older releases to the messages, and append the messages that only older releases have.
 
-    Clients do not negotiate added versions. Layout differences are added to ``problems``.
+    Clients do not negotiate added versions. Conflicts, such as different layouts, are added to ``problems``.
     """
     merged = [_merge(message, older, problems) for message in messages]
     return [*merged, *with_record_types(list(_removed(messages, older, problems)), messages)]

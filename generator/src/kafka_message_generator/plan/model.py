@@ -16,7 +16,7 @@ from kafka_message_generator.spec.versions import Versions
 
 @dataclass(frozen=True)
 class LayoutRef:
-    """Reference to a layout, by struct and its first version."""
+    """Reference to a layout, by its struct and its first version."""
 
     struct: str
     version: int
@@ -220,7 +220,7 @@ class FieldPlan:
     is_array: bool
     is_struct: bool
     default: Value
-    nullable: bool  # in any version; then the Python type is optional
+    nullable: bool  # in any version or by default; then the Python type is optional
     collection: bool  # keyed collection instead of a list
     versions: Versions
     about: str

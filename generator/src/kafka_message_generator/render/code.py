@@ -64,7 +64,7 @@ class Code:
 
     text: str
     names: frozenset[str] = frozenset()
-    """Names to import, keys of ``HOMES``."""
+    """Names to import, listed in ``HOMES`` or ``CHECKED``."""
     bound: frozenset[Bound] = frozenset()
     opposite: str = ""
     """Negation of a test, if simpler than ``not``."""
@@ -77,7 +77,7 @@ Part = Code | str
 
 
 def use(name: str) -> Code:
-    """Return an imported name. Raises KeyError for a name missing in ``HOMES``."""
+    """Return an imported name. Raises KeyError for a name that neither ``HOMES`` nor ``CHECKED`` lists."""
     if name not in _KNOWN:
         raise KeyError(f"HOMES has no module for {name}")
     return Code(name, frozenset((name,)))

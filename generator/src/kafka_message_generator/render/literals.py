@@ -47,10 +47,10 @@ def parameter(field: FieldPlan) -> Code:
     return code("{}: {} = {}", name, annotation(field), fresh(field))
 
 
-def key_parameter(field: FieldPlan, is_whole: bool) -> Code:
-    """Return a lookup method's parameter for a key field, optional unless ``is_whole``."""
+def key_parameter(field: FieldPlan, is_only_key: bool) -> Code:
+    """Return a lookup method's parameter for a key field; it has no default if the field ``is_only_key``."""
     needed = code("{}: {}", field.name, annotation(field))
-    return needed if is_whole else code("{} = {}", needed, use("UNSET"))
+    return needed if is_only_key else code("{} = {}", needed, use("UNSET"))
 
 
 def _unset(field: FieldPlan) -> Part:

@@ -15,7 +15,7 @@ def module(message: str) -> str:
 
 
 def function(action: str, ref: LayoutRef) -> str:
-    """Return the function that reads, writes or sizes a struct in one layout: ``_read_topic_9``."""
+    """Return the function that reads or writes a struct in one layout: ``_read_topic_9``."""
     return f"_{action}_{snake_case(ref.struct)}_{ref.version}"
 
 

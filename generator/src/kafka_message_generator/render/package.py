@@ -30,7 +30,7 @@ RUNTIME = Path(__file__).parents[1] / "runtime"
 MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
 TOOLS = ("black", "jinja2")
 MANIFEST = "MANIFEST"
-# Modules printed from all definitions together, with their component.
+# Modules generated from all definitions together, with their component.
 TABLES = (
     *(("enums", f"enums/{name}.py") for name in ("_abouts", "_protocol")),
     *(

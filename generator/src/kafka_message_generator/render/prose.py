@@ -51,7 +51,7 @@ def _versions(versions: Versions) -> str:
 
 
 def unknown_tagged_fields(is_extensible: bool) -> str:
-    """Return the docstring of this attribute; ``is_extensible`` is true if a version has tagged or optional fields."""
+    """Return the docstring of this attribute; ``is_extensible``: a version can have tagged or optional fields."""
     if is_extensible:
         return docstring(["Tagged fields that the definition does not name, kept for writing."], 4)
     return docstring(["Empty: no version has tagged fields, and ``write`` rejects any."], 4)

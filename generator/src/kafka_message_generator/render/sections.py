@@ -11,7 +11,7 @@ Section = TagSection | OptionalBuffer
 
 @dataclass(frozen=True)
 class Form:
-    """An encoding: names of its printed functions and runtime helpers."""
+    """An encoding: names of its generated functions and of its runtime helpers."""
 
     function: str
     header: str

@@ -1,4 +1,4 @@
-"""Printed statements, one class per template macro."""
+"""Statements of generated code, one class per template macro."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Unpack(Step):
 
 @dataclass(frozen=True)
 class Function:
-    """Printed function; ``loop`` is the ``for`` or ``while`` line around ``steps`` and ``loop_end``, if any."""
+    """Generated function; ``loop`` is the ``for`` or ``while`` line around ``steps`` and ``loop_end``, if any."""
 
     name: str
     parameters: Part

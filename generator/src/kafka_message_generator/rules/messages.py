@@ -109,7 +109,10 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
 def check_all(
     messages: Sequence[Message], problems: Problems, one_way: Collection[str] = (), unread: Collection[str] = ()
 ) -> None:
-    """Check that names and API keys are unique, and that requests, except ``one_way``, and responses form pairs."""
+    """Check that names and API keys are unique, and that requests, except ``one_way``, and responses form pairs.
+
+    Messages in ``unread``, whose files cannot be read, count as present.
+    """
     modules: dict[str, Message] = {}
     keys: Keys = {}
     for message in messages:

@@ -94,7 +94,7 @@ def _bodies(message: Message) -> Iterator[_Body]:
 
 
 def check(message: Message, problems: Problems) -> None:
-    """Report names that are reserved in Python or collide after conversion."""
+    """Report names that are reserved in Python or generated code, or collide after conversion."""
     bodies = list(_bodies(message))
     for body in bodies:
         if body.is_message:

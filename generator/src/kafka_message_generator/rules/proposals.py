@@ -1,4 +1,4 @@
-"""Rules for proposed extensions of the protocol: integer encodings, tagged-field formats, optional-field buffers."""
+"""Rules for the extensions in docs/protocol: integer encodings, tagged-field formats, optional-field buffers."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Secrets:
 
 
 # Secret fields by struct and field: True, or a table for the value of a setting, with the fields of its ``name`` and
-# ``resourceType``. ``in`` lists the fields whose structs contain settings, if other fields share the struct.
+# ``resourceType``. ``in`` lists the parent fields with settings, if other fields have the same struct.
 SecretFields = Mapping[tuple[str, str], bool | dict[str, object]]
 
 

@@ -33,7 +33,7 @@ class Enumeration:
     location: Location
     about: str
     source: str  # Java class in Kafka, or another origin
-    is_special: bool  # whether unnamed values are valid too
+    is_special: bool  # whether only special values have names; other numbers are ordinary
     members: tuple[Member, ...]  # empty for ``OF_PROTOCOL``
     fields: tuple[FieldEntry, ...]
 

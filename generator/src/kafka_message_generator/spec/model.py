@@ -193,7 +193,7 @@ class Message:
         return self.flexible if member.flexible is None else member.flexible
 
     def walk(self) -> Iterator[Field]:
-        """Yield each field with a valid type, including the fields of structs, in file order."""
+        """Yield each field with a valid type, including the fields of structs; common structs first."""
         for struct in self.common_structs:
             yield from _walk(struct.members)
         yield from _walk(self.fields + self.optional_fields)

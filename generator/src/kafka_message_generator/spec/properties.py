@@ -17,7 +17,7 @@ _WORDS_FOR_BOOLEAN = {"true": True, "True": True, "TRUE": True, "false": False, 
 
 
 class Missing(Exception):
-    """Raised for a missing required property, after recording the problem."""
+    """Raised for a missing required property or a value that is no object, after recording the problem."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Properties:
         return {key: node.location for key, node in self.members.items() if node.value is not None}
 
     def take(self, key: str) -> Node | None:
-        """Return the value of a property, or None if it is missing or null; mark it as known."""
+        """Return the value of a property, or None if it is missing or null; mark the key as known."""
         self.known.add(key)
         node = self.members.get(key)
         return None if node is None or node.value is None else node
@@ -117,7 +117,7 @@ class Properties:
             return NONE
 
     def nodes(self, key: str) -> list[Node]:
-        """Return the elements of a list; any other value counts as a list of one element."""
+        """Return the elements of a list, none if it is missing; any other value counts as a list of one element."""
         node = self.take(key)
         if node is None:
             return []

@@ -29,7 +29,7 @@ _STRUCT_NAME = re.compile(r"[^\W\d_]\w*")
 
 
 def read_message(node: Node, problems: Problems) -> Message | None:
-    """Read a definition; return None if it lacks a required property."""
+    """Read a definition; return None if it is not an object or has no name."""
     try:
         return _message(Properties(node, "a message", problems))
     except Missing:

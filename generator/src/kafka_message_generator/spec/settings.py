@@ -29,7 +29,7 @@ class Author:
 
 @dataclass(frozen=True)
 class Settings:
-    """Validated settings of a package; None and empty values mean the defaults."""
+    """Validated settings of a package; None means the default, as do empty values except for ``components``."""
 
     import_name: str | None = None
     distribution: str | None = None
@@ -57,7 +57,7 @@ class Settings:
 
 
 def read_settings(specs: Path, problems: Problems) -> Settings:
-    """Read ``package.toml``, or return the defaults."""
+    """Read ``package.toml``; return the defaults if it is missing or not valid TOML."""
     path = specs / FILE
     node = toml.load(path, path.as_posix(), problems) if path.exists() else None
     if node is not None:

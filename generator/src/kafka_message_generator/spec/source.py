@@ -282,19 +282,19 @@ def parse(file: str, text: str, problems: Problems) -> Node | None:
 
 
 def decode(name: str, data: bytes, problems: Problems) -> Node | None:
-    """Parse a definition from UTF-8 bytes; all kinds of line ends are accepted."""
+    """Parse a definition from UTF-8 bytes with any kind of line ends; return None if it is invalid."""
     text = _text(name, data, problems)
     return None if text is None else parse(name, text, problems)
 
 
 def load(path: Path, name: str, problems: Problems) -> Node | None:
-    """Parse a definition file; locations use ``name`` as its path."""
+    """Parse a definition file; return None if it is invalid. Locations use ``name`` as its path."""
     data = _bytes(path, name, problems)
     return None if data is None else decode(name, data, problems)
 
 
 def load_text(path: Path, name: str, problems: Problems) -> str | None:
-    """Read a UTF-8 text file; normalize line ends and remove a byte order mark."""
+    """Read a UTF-8 text file, without byte order mark and with ``\\n`` line ends; None if it cannot be read."""
     data = _bytes(path, name, problems)
     text = None if data is None else _text(name, data, problems)
     return None if text is None else text.removeprefix("\ufeff")

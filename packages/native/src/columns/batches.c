@@ -53,7 +53,8 @@ static void take_batch(Walk *walk, int64_t size)
     walk->at += size;
 }
 
-/* Finds the complete batches from `at` on. Sets `need` to the bytes needed to continue, or 0 after an invalid length. */
+/* Finds the complete batches from `at` on and moves `at` behind them. Sets `need` to the bytes needed from
+ * there to continue: those of the next batch, or OVERHEAD without its length; 0 after an invalid length. */
 static void follow(Walk *walk)
 {
     walk->need = OVERHEAD;

@@ -25,7 +25,7 @@ typedef enum { GOOD, BAD, STOPPED } Outcome;
 
 INLINE int is_set(const uint8_t *bits, int64_t i) { return bits == NULL || bits[i >> 3] >> (i & 7) & 1; }
 
-/* Returns the version of a row and sets `start` to its message; -1 if there is none. */
+/* Returns the version of a row, or -1 if it has none, and sets `start` to its message. */
 static int64_t version_of(const Call *call, int64_t row, const uint8_t **start, const uint8_t *end)
 {
     if (call->has_prefix) {
@@ -58,7 +58,7 @@ static int take_offsets(Call *call, const void *offsets, int is_large, int64_t s
     return 0;
 }
 
-/* Sets `used` to 1 for each version; returns their number, or -1 if one is unsupported. */
+/* Sets `used` to 1 for each known version; returns their number, or -1 if one is unsupported. */
 static int survey(const Call *call, uint8_t *used)
 {
     int count = 0;
@@ -147,7 +147,7 @@ static int settle(const Call *call, Decoding *decoding, int64_t done)
     return decoding->extents[0].capacity < call->rows ? reserve(decoding, 0, call->rows - done) : 0;
 }
 
-/* Reads all rows. Returns BAD and the number of the first bad row if bad rows are errors, or STOPPED with `why`. */
+/* Reads all rows. Returns GOOD; BAD and the number of the first bad row if bad rows are errors; STOPPED with `why`. */
 static Outcome read_rows(const Call *call, Decoding *decoding, int64_t *bad)
 {
     int64_t rows = call->rows, all = rows == 0 ? 0 : call->bounds[rows] - call->bounds[0];

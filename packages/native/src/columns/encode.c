@@ -30,8 +30,8 @@ static const uint8_t *messages(Writing *writing, Result *result, int64_t rows, i
 
 #define LEAST 4096               /* minimum size of a block */
 
-/* Allocates the output buffers: a block for the maximum size of all messages, or a small one that grows if memory is
- * short. */
+/* Allocates the output buffers: a block for the maximum size of all messages, or, if memory is short, a small one that
+ * grows. */
 static int allocate_output(Writing *writing, Result *result, int64_t rows)
 {
     int64_t most = writing->estimate + (int64_t)(writing->programs->rows->most + 2 + SLACK) * (rows + 2) + LEAST;

@@ -19,7 +19,7 @@ static PyObject *address_of(PyObject *module, PyObject *capsule)
 
 static PyMethodDef functions[] = {
     {"plan", new_plan, METH_VARARGS,
-     "plan(text, has_unknown, /)\n--\n\nReturn the columns of a message; has_unknown adds a map of unknown tags to each struct."},
+     "plan(text, has_unknown, /)\n--\n\nReturn the column plan of a message; has_unknown adds a map of unknown tags to each struct."},
     {"decode", decode, METH_VARARGS,
      "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nReturn the columns as two Arrow capsules, "
      "the number of the first bad row, or None if the input is declined."},

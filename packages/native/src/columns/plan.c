@@ -6,7 +6,7 @@
 typedef struct {
     Plan *plan;
     uint32_t field_capacity, domain_capacity;
-    const TextField **sources;               /* array whose elements form the domain; NULL for the rows and for unknown tags */
+    const TextField **sources;               /* by domain: its array; NULL for the rows and for unknown tags */
 } Maker;
 
 static int ensure_capacity(Maker *maker, void **array, uint32_t count, uint32_t *capacity, int64_t size)

@@ -41,7 +41,7 @@ typedef struct {
 } Tags;
 
 typedef struct {
-    uint8_t code, flags, kind, element;      /* element: kind of OP_NUMBERS */
+    uint8_t code, flags, kind, element;      /* element: kind of the list elements */
     uint32_t field;                          /* column number */
     uint32_t span;                           /* number of following ops that belong to this one */
     uint32_t need;                           /* bytes to check; OP_LIST: minimum per element */
@@ -58,7 +58,7 @@ typedef struct Program {
 
 typedef enum { MIXED = 1, EMITTING = 2, WRITING = 4, VARIANTS = 8 } Variant;
 
-/* Programs of one version. If rows have different versions, the columns of other versions are null in its rows. */
+/* Programs of one version. In the variant MIXED, the columns that only other versions have are null in its rows. */
 typedef struct {
     const Program *rows;
     uint8_t *is_live;                        /* whether a column has values */
@@ -75,7 +75,7 @@ typedef struct {
     VersionPrograms **programs_by_version[VARIANTS];                    /* by version, created on first use */
 } Plan;
 
-/* defaults.c: default of a column whose field a version lacks; -1 with ValueError */
+/* defaults.c: sets the default of a column; -1 with an exception */
 int make_default(Arena *arena, const TextField *from, Field *field);
 
 /* programs.c: the programs of a version, owned by the plan; NULL with MemoryError */

@@ -248,7 +248,7 @@ static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
            take_binary(buffers, values, elements, &scan->header_value);
 }
 
-/* Returns the sizes used; or the number of a full buffer and the record; or None. */
+/* Returns the sizes used; or the number of a full buffer and the record; or None for unsupported data. */
 static PyObject *result(const Scan *scan, int problem)
 {
     if (problem == UNSUPPORTED) Py_RETURN_NONE;

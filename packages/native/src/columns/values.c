@@ -38,7 +38,7 @@ int are_utf8(const uint8_t *data, const int32_t *offsets, int64_t count)
     return 1;
 }
 
-/* Checks whether a non-null value is the column's default, except for structs. */
+/* Checks whether a non-null value is the column's default; not for structs. -1 with `why` for invalid offsets. */
 static int is_default(Writing *writing, uint32_t number, int64_t i)
 {
     const Field *field = &writing->plan->fields[number];

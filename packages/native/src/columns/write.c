@@ -1,4 +1,4 @@
-/* Encoding loop: the operations of the decoder in reverse.
+/* Encoding loop: writes what the decoding loop (rows.c) reads.
  *
  * Space is reserved for the maximum size of an element, and again for each text and list, so invalid offsets cause
  * neither writes beyond the limit nor reads outside a column. */

@@ -33,7 +33,7 @@ static Plan *plan_of(const Package *package, PyTypeObject *cls)
     return NULL;
 }
 
-/* Copies a buffer to bytes, so that its contents cannot change. */
+/* Returns exact bytes, or a copy of another buffer, which could change; NULL if declined. */
 static PyObject *as_bytes(PyObject *data)
 {
     if (LIKELY(PyBytes_CheckExact(data))) return Py_NewRef(data);

@@ -1,7 +1,7 @@
 /* Types of the core: package, plans, structs and layouts, and creation of objects.
  *
- * The core reports no errors: unsupported or invalid input is declined (NULL or -1, often with an exception that the
- * caller at the top clears), and the Python code runs on the same input and reports the error. */
+ * The core reports no errors in messages: unsupported or invalid input is declined (NULL or -1, often with an exception
+ * that the caller at the top clears), and the Python code runs on the same input and reports the error. */
 #pragma once
 
 #include "../shared/shared.h"
@@ -171,7 +171,7 @@ INLINE PyObject *new_int(const Package *package, int64_t value)
     return PyLong_FromLongLong(value);
 }
 
-/* Gets the value of an exact int of up to 64 bits; -1 otherwise, with or without an exception. */
+/* Gets the value of an exact int that fits into int64; -1 without an exception otherwise. */
 INLINE int int_of(PyObject *object, int64_t *value)
 {
     if (UNLIKELY(!PyLong_CheckExact(object))) return -1;

@@ -10,7 +10,7 @@ PyObject *name_of(const char *start, const char *end)
     return result;
 }
 
-/* Finds the offset of an object slot; -1 with TypeError if it is missing. */
+/* Finds the offset of an object slot; -1 with TypeError if the attribute is missing or no such slot. */
 int find_slot(PyTypeObject *type, const char *prefix, const char *name, uint32_t *offset)
 {
     PyObject *full = name_of(prefix, name);
@@ -192,7 +192,7 @@ static PyObject *new_default_struct(const Package *package, const Struct *struct
     return object;
 }
 
-/* Returns the default of a field, a new object if mutable. */
+/* Returns the default of a field: a new object if mutable, or None for a struct that the first access creates. */
 PyObject *new_default(const Package *package, const Field *field)
 {
     switch (field->by_default) {

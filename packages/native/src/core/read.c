@@ -144,7 +144,7 @@ INLINE int read_elements(Op *op, PyObject **items, Py_ssize_t count, In *in)
 }
 
 /* Reads an array. LEFT must have `least` bytes for each element, so the list is at most eight times as large as the
- * input. */
+ * input, or has at most MAX_EMPTY elements without bytes. */
 static PyObject *read_array(Op *op, In *in)
 {
     int64_t count = read_length(in, op->is_compact, 4, op->is_nullable);

@@ -64,7 +64,7 @@ static int grow(Out *out, Py_ssize_t wanted)
 
 #define LONGEST_VARINT 10        /* reserved by callers of put_varint() */
 
-/* Writes a length or count, -1 for null. Returns -1 if it does not fit its width, or exceeds MAX_STRING for strings. */
+/* Writes a length or count, -1 for null. Returns -1 if it does not fit; callers compare strings with MAX_STRING. */
 INLINE int put_length(Out *out, int64_t length, int is_compact, int width)
 {
     RESERVE(LONGEST_VARINT);
@@ -390,7 +390,7 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out)
 
 #define SHORT 512                /* messages up to this size are written on the stack and copied once */
 
-/* Returns the bytes of a message, NULL if declined. `hint` is the size of the last message, and is updated. */
+/* Returns the bytes of a message, NULL if declined. `hint` is the estimated size, and is updated. */
 PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *message, Py_ssize_t *hint)
 {
     uint8_t buffer[SHORT];
@@ -411,7 +411,7 @@ PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *messag
     return out.bytes;
 }
 
-/* Adds the bytes between `from` and `to` of the buffer, then the held ones. */
+/* Adds the bytes between `from` and `to` of the buffer, then `held` unless it is NULL. */
 static int add_chunks(PyObject *chunks, const uint8_t *start, Py_ssize_t from, Py_ssize_t to, PyObject *held)
 {
     PyObject *between = PyBytes_FromStringAndSize((const char *)start + from, to - from);

@@ -1,7 +1,7 @@
 """A protocol as a static site: a page for each message, indexes, documentation pages and a search.
 
 * ``message`` builds the page of a message from ``fields``, ``byte_view`` (layouts) and ``inspector`` (sample bytes).
-* ``samples`` and ``traffic`` select the samples, ``frames`` adds their headers.
+* ``samples`` and ``traffic`` select the samples, ``frames`` adds lengths and headers.
 * ``indexes`` and ``examples`` build the pages about all messages; ``prose_folder``, ``markdown`` and ``prose`` build
   the documentation pages from Markdown.
 * ``site`` lists and renders the pages, ``search`` builds the search index, ``folder`` writes the files.

@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help=f"{what} (default: for Kafka's definitions {TRAFFIC}, if it exists)",
     )
-    what = "folder whose README.md is added to the site, with all Markdown pages that it links to"
+    what = "folder whose README.md is added to the site, with all Markdown pages reachable from it"
     parser.add_argument("--docs", type=Path, metavar="FOLDER", help=f"{what}")
     return parser
 

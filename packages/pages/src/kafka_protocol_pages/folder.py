@@ -11,7 +11,7 @@ LIST = "assets/files.txt"
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
-    """Write changed files, delete stale ones, and return the changes.
+    """Write changed files, delete stale ones, and return the paths of both.
 
     Raises PagesError, before writing, for a folder with files but without an earlier site.
     """

@@ -35,7 +35,7 @@ class FramedSample:
 
 
 def framed(package: Package, plan: MessagePlan, version: int, sample: Sample) -> FramedSample:
-    """Add the frame of a sample: the captured one, or for requests and responses one with a made-up header."""
+    """Add the captured frame of a sample, or for requests and responses a made-up one if the package has ``protocol``."""
     frame = sample.frame
     if not frame and plan.kind in (REQUEST, RESPONSE) and package.has("protocol"):
         frame = _frame(package, plan, version, sample.data)

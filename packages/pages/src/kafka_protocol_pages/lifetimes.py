@@ -69,7 +69,7 @@ class Lifetimes:
         return self.found is not None
 
     def code(self, number: int) -> Lifetime:
-        """Return the lifetime of an error code, including its former names."""
+        """Return the lifetime of an error code, from the first release with its oldest name."""
         if self.found is None:
             return UNKNOWN
         first = (

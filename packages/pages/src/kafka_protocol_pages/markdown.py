@@ -60,7 +60,7 @@ class Document:
     tokens: Sequence[Token]
 
     def html(self, place: Callable[[str, str], LinkTarget], message: Callable[[str], str | None]) -> Markup:
-        """Render HTML; ``place`` resolves a link (path, slug), ``message`` returns the address of a message page."""
+        """Render HTML; ``place`` resolves a link (path, slug), ``message`` the address of a message page, or None."""
         tokens = [*self.tokens]
         for before, token in zip([None, *tokens], tokens, strict=False):
             if token.children:

@@ -69,7 +69,7 @@ class VersionSection:
 
 @dataclass(frozen=True)
 class VersionRelease:
-    """A release and the versions that it added, lacks or dropped; empty ``versions`` are those of a whole column."""
+    """A release that added, lacks or removed versions; ``versions`` is empty if these are all versions of a column."""
 
     versions: str
     release: Release

@@ -23,7 +23,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class VersionChange:
-    """A new version of a message, compared with the previous one."""
+    """A new version of a message, compared with the previous one; or without comparison a restored one (``is_back``)."""
 
     page: MessagePage
     version: int
@@ -159,7 +159,8 @@ def _version_changes(changes: Changes, pages: Mapping[str, MessagePage]) -> Iter
 def version_change(page: MessagePage, version: int, later: Collection[str] = ()) -> VersionChange:
     """Compare a version of a message with the previous one.
 
-    ``later`` has the places of fields that a later release added to the version; they are left out.
+    ``later`` has the normalized paths (``place``) of fields that a later release added to ``version``; ``added`` omits
+    these fields.
     """
     before = version - 1
     becomes_flexible = version == page.plan.flexible.lowest

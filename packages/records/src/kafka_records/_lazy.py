@@ -7,7 +7,7 @@ from importlib import import_module
 
 
 def find(package: str, modules: dict[str, str], name: str) -> object:
-    """Import ``name`` and cache it in ``package``. Raises AttributeError for an unknown name."""
+    """Import ``name`` and cache it in ``package``. Raises AttributeError and ModuleNotFoundError."""
     parent = sys.modules[package]
     if name not in modules:
         raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=parent)

@@ -1,7 +1,7 @@
 """Kafka's compression codecs, with a limit on the decompressed size.
 
-gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. The header checksum of lz4 frames
-may be incorrect (KAFKA-3160).
+gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. In formats 0 and 1, the header
+checksum of lz4 frames may be incorrect (KAFKA-3160).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _stripe = Struct("<4I")
 
 
 class Engine(Protocol):
-    """Backend for snappy, lz4 and zstd. Raises CompressionError for damaged data or more than ``limit`` bytes."""
+    """Backend for snappy, lz4 and zstd. Raises CompressionError for damaged data or an output above ``limit`` bytes."""
 
     def snappy_decompress(self, data: memoryview, size: int) -> bytes | memoryview: ...
 
@@ -62,7 +62,7 @@ class Codecs:
     def decompress(self, codec: int, data: memoryview, limit: int, magic: int = 2) -> bytes | memoryview:
         """Decompress ``data`` of a batch in format ``magic``; ``codec`` is not 0.
 
-        Raises CompressionError for damaged data or more than ``limit`` bytes.
+        Raises CompressionError for damaged data or an output above ``limit`` bytes, and the errors of the engine.
         """
         try:
             if codec == 1:
@@ -196,8 +196,9 @@ def _with_right_sum(data: memoryview, magic: int) -> memoryview:
 
 
 def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
-    """Yield the blocks of lz4 frames: data, maximum decompressed size, and whether the block is uncompressed. Raises
-    CompressionError.
+    """Yield the blocks of lz4 frames: data, maximum decompressed size, and whether the block is uncompressed.
+
+    Raises CompressionError; IndexError and StructError for truncated frames.
     """
     pos = 0
     while pos < len(data):

@@ -51,7 +51,7 @@ _NUMBERS: dict[str | None, int] = {None: 0, **{name: number for number, name in 
 
 
 def codec_number(compression: object, magic: int) -> int:
-    """Return the codec number of a compression name. Raises BatchEncodeError if format ``magic`` does not support it."""
+    """Return a codec's number. Raises BatchEncodeError if the name or format is unknown, or the format lacks the codec."""
     if magic not in (0, 1, 2):
         raise BatchEncodeError(f"unknown format {shown(magic)}", path="magic")
     codec = _NUMBERS.get(compression) if isinstance(compression, str | None) else None

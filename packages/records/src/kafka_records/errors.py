@@ -10,8 +10,8 @@ class RecordError(ValueError):
 class BatchDecodeError(RecordError):
     """Damaged record batch, bytes that are not a record batch, or a batch that exceeds a limit.
 
-    ``path`` names the batch or record (``batches[3].records[1]``). ``offset`` is the position of the batch in bytes, and
-    ``magic`` is the format of the batch; both are -1 if unknown.
+    ``path`` names the batch or record (``batches[3].records[1]``), or is empty. ``offset`` is the position of the batch in
+    bytes, and ``magic`` is the format of the batch; each is -1 if unknown.
     """
 
     def __init__(self, reason: str, path: str = "", offset: int = -1, magic: int = -1) -> None:
@@ -31,7 +31,7 @@ class ChecksumError(BatchDecodeError):
 
 
 class BatchEncodeError(RecordError):
-    """Value that the batch format cannot hold. ``path`` names the record (``records[3].key``) or the argument."""
+    """Value that the batch format cannot hold. ``path`` is a field (``records[3].key``), an argument name, or empty."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(reason, path)
@@ -59,7 +59,7 @@ class CorruptSegmentError(RecordError):
 
 
 class CompressionError(RecordError):
-    """Damaged or too large compressed data. Public functions raise BatchDecodeError or CorruptSegmentError instead."""
+    """Compressed data that is damaged or decompresses to too many bytes. Public functions raise other errors instead."""
 
 
 class MissingCodecError(RecordError, ImportError):

@@ -26,7 +26,7 @@ TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
 
 # Default maximum size of a batch in bytes, stored and decompressed.
 MAX_BATCH_BYTES = 128 << 20
-# Default maximum number of records. A record of 7 bytes takes about 100 bytes as an object.
+# Default maximum number of records. A record of 7 bytes takes about 160 bytes as an object.
 MAX_BATCH_RECORDS = 1_000_000
 
 # Size in bytes of the first two fields, offset and length.

@@ -76,7 +76,7 @@ class Batch:
     position: int
     size: int
     base_offset: int
-    """Offset of the first record; for a compressed message of format 0 or 1, offset of the last inner message."""
+    """Offset of the first record before compaction; for a compressed message of format 0 or 1, of its last message."""
     leader_epoch: int
     magic: int
     """Format: 2, 1 or 0."""
@@ -252,7 +252,7 @@ class BatchReader:
         return header
 
     def records(self) -> Iterator[Record]:
-        """Iterate over the records of the remaining data batches. Raises the errors of ``read_batches``."""
+        """Iterate over the records of the remaining data batches. Raises the errors of iteration and ``Batch.records``."""
         return _chained(iter(self._next_records, None))
 
     def _next_records(self) -> list[Record] | None:

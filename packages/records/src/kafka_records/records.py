@@ -12,7 +12,7 @@ class Record(NamedTuple):
     """A record of a batch."""
 
     offset: int = -1
-    """Offset. ``write_batch`` replaces -1 by the offset after that of the previous record."""
+    """Offset. ``write_batch`` replaces -1 by the next offset."""
     timestamp: int = -1
     """Milliseconds since 1970, or -1 for none."""
     key: bytes | None = None
@@ -33,7 +33,7 @@ class ControlRecord(NamedTuple):
     type_id: int
     """Type number."""
     coordinator_epoch: int | None
-    """Coordinator epoch of ``COMMIT`` and ``ABORT``; None for other types or a truncated value."""
+    """Coordinator epoch of ``COMMIT`` and ``ABORT``; None for other types and for a missing or truncated value."""
     value: bytes | None
     """Stored value. In KRaft logs it is an encoded message, such as LeaderChangeMessage for ``LEADER_CHANGE``."""
 

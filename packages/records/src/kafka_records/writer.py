@@ -50,9 +50,10 @@ def write_batch(
     ``delete_horizon`` (KIP-534) are in milliseconds. ``producer_id``, ``producer_epoch`` and ``base_sequence`` are for
     idempotent producers (KIP-98).
 
-    ``magic`` 0 and 1 select the older formats (KIP-32), which have no headers, producers or transactions.
+    ``magic`` 0 and 1 select the older formats (KIP-32), without headers, producers and transactions; format 0 also drops
+    timestamps.
 
-    Raises BatchEncodeError for values the format cannot hold (``path``: ``records[3]`` or an argument name), and
+    Raises BatchEncodeError for values the format cannot hold (``path``: ``records[3].value`` or an argument name), and
     MissingCodecError.
     """
     attributes = codec_number(compression, magic) if compression != "none" or magic != 2 else 0
@@ -131,7 +132,7 @@ def _wrong(record: Fields) -> Iterator[tuple[str, str]]:
         if not isinstance(header, Sequence) or len(header) != 2:
             yield path, f"expected a pair of key and value, got {shown(header)}"
         elif not isinstance(header[0], (str, *_BYTES)):
-            yield path, f"expected a str key, got {type(header[0]).__name__}"
+            yield path, f"expected a str or bytes key, got {type(header[0]).__name__}"
         elif not _is_text(header[0]):
             yield path, f"the key has a surrogate outside U+DC80 to U+DCFF: {shown(header[0])}"
         else:

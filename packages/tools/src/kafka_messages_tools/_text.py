@@ -31,7 +31,7 @@ def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
 
 
 def time_text(milliseconds: int) -> str | None:
-    """Format milliseconds since 1970 as UTC, or return None if out of range."""
+    """Format milliseconds since 1970 as UTC; return None for 0, negative numbers, and years after 9999."""
     if not 0 < milliseconds < _LATEST:
         return None
     from time import gmtime, strftime

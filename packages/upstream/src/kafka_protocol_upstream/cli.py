@@ -29,7 +29,7 @@ ERRORS = (ArtifactError, HistoryError, ImportSpecsError, OracleError, SpecError,
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one task. Return 0, or 1 after an error."""
+    """Run one task. Return its exit status, or 1 after an error."""
     parser = argparse.ArgumentParser(prog=PROG, description="Tasks for maintainers; run them in the top folder.")
     tasks = parser.add_subparsers(required=True, metavar="TASK")
     for name, task in TASKS.items():

@@ -17,7 +17,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Makes an older broker write some of each kind of record, and prints what its own consumer reads: Older BOOTSTRAP FORMAT...
+ * Writes records of each kind to an older broker, and prints those that its own consumer reads: Older BOOTSTRAP FORMAT...
  * FORMAT is a value of message.format.version, which brokers of 2.8 still support.
  */
 public final class Older {
@@ -91,7 +91,7 @@ public final class Older {
         }
     }
 
-    /** One that commits, with offsets of a group, one that aborts, and one that is never ended. */
+    /** Runs a transaction that commits with offsets of a group, one that aborts, and one that never ends. */
     private static void transactions(String bootstrap) {
         for (String what : List.of("commits", "aborts", "stays-open")) {
             KafkaProducer<byte[], byte[]> producer = producer(bootstrap, "transactional.id", what);
@@ -114,7 +114,7 @@ public final class Older {
         }
     }
 
-    /** A group without members. */
+    /** Returns the metadata of a group without members. */
     private static ConsumerGroupMetadata memberless(String bootstrap, String group) {
         try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrap, group)) {
             return consumer.groupMetadata();
@@ -131,7 +131,7 @@ public final class Older {
         return new KafkaConsumer<>(properties);
     }
 
-    /** What a consumer of uncommitted data gets, as [topic, partition, offset, timestamp, key, value]; it commits twice. */
+    /** Reads uncommitted records as [topic, partition, offset, timestamp, key, value], and commits their offsets. */
     private static String consumed(String bootstrap, List<String> topics) {
         List<String> found = new ArrayList<>();
         int wanted = 5 * RECORDS + 3 * 4 + 3 * RECORDS + (topics.size() - 3) * 4 * RECORDS;

@@ -24,7 +24,7 @@ ARRAY_READERS = {
 
 
 def functions(struct: model.StructPlan, layout: model.Layout) -> Iterable[Function]:
-    """Yield the printed functions that read a struct, arrays of it, and its tagged fields."""
+    """Yield the generated functions that read a struct, arrays of it, and its tagged fields."""
     name = struct.name
     section = section_of(layout.operations)
     if section is not None and _has_known(section):

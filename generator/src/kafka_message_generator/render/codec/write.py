@@ -40,7 +40,7 @@ COMPACT_LENGTH = _put(code("{}[n + 1]", use("VARINTS")))
 
 
 def functions(message: model.MessagePlan, struct: model.StructPlan, layout: model.Layout) -> Iterable[Function]:
-    """Yield the printed functions that write a struct, arrays of it, and its tagged fields."""
+    """Yield the generated functions that write a struct, arrays of it, and its tagged fields."""
     section = section_of(layout.operations)
     if section is not None and section.fields:
         yield _section_function(message, struct, layout.ref, section)

@@ -108,8 +108,8 @@ class Message(StructBase):
     def write(self, version: int, *, text: Text = "strict") -> bytes:
         """Encode this message at ``version``. ``text`` is as for ``read``.
 
-        Raises UnsupportedVersionError, and EncodeError for out-of-range values, nulls that the version does not allow,
-        and fields that are set but missing in the version, unless they are ignorable.
+        Raises UnsupportedVersionError, and EncodeError for values of the wrong type or range, nulls that the version
+        does not allow, and set fields that the version lacks, unless they are ignorable.
         """
         if text != "strict":
             return _write_escaped(self, version, text)

@@ -1,4 +1,4 @@
-"""Wire primitives of proposed encodings: packed integers, interleaved tag headers, optional-field buffers."""
+"""Wire primitives of encodings proposed for Kafka: packed integers, interleaved tag headers, optional-field buffers."""
 
 from __future__ import annotations
 

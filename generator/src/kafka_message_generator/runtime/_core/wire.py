@@ -1,4 +1,4 @@
-"""Wire primitives that generated code calls for all but the common cases, which it inlines.
+"""Wire primitives for the cases that generated code does not inline.
 
 Readers return a value and the offset after it. ``long_`` readers get the varint's first byte as ``first``, and the
 offset after it as ``pos``. Only ``nullable`` readers accept null.
@@ -202,7 +202,7 @@ def long_bytes(data: bytes, pos: int, first: int) -> tuple[bytes, int]:
     return data[pos:end], end
 
 
-# Null may be an overlong varint.
+# Null may be encoded as an overlong varint.
 
 
 def long_nullable_string(data: bytes, pos: int, first: int) -> tuple[str | None, int]:

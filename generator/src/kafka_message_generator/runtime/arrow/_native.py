@@ -1,4 +1,4 @@
-"""Bridge to the native extension, which exchanges arrays through Arrow's C data interface."""
+"""Bridge to the native column builder, which exchanges arrays through Arrow's C data interface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Option flags of the extension.
+# Option flags of the column builder.
 EMIT_DEFAULTS, VALIDATE_UTF8, IGNORE_REST, PERMISSIVE = 1, 2, 4, 8
 
 # Maximum number of cached column types per plan.
@@ -51,7 +51,7 @@ class _Plan:
         return pa.Array._import_from_c_capsule(*found) if isinstance(found, tuple) else found
 
 
-# Plans by message, without and with a column of unknown tagged fields; None if the extension rejects the plan.
+# Plans by message, without and with a column of unknown tagged fields; None if the native code rejects the plan.
 _plans: WeakKeyDictionary[type[Message], dict[bool, _Plan | None]] = WeakKeyDictionary()
 
 
@@ -62,7 +62,7 @@ def decoded(
     unknown_tagged_fields: bool,
     options: Options,
 ) -> pa.StructArray | int | None:
-    """Return the columns, or the index of the first invalid row, or None if the extension cannot decode."""
+    """Return the columns, or the index of the first invalid row, or None if the native code cannot decode them."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None:
         return None
@@ -73,7 +73,7 @@ def decoded(
 
 
 def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool) -> pa.Array | int | None:
-    """Return the encoded messages, or the index of the first invalid row, or None if the extension cannot encode."""
+    """Return the encoded messages, or the index of the first invalid row, or None if the native code cannot encode."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, False)) is None:
         return None
@@ -87,6 +87,6 @@ def _plan(extension: Any, message: type[Message], has_unknown: bool) -> _Plan | 
     if has_unknown not in plans:
         try:
             plans[has_unknown] = _Plan(extension, message._plan, has_unknown)
-        except (ValueError, AttributeError):  # the extension rejects the plan, or there is none
+        except (ValueError, AttributeError):  # the native code rejects the plan, or the class has no plan
             plans[has_unknown] = None
     return plans[has_unknown]

@@ -1,4 +1,4 @@
-"""Conversion through message objects, without the native extension."""
+"""Conversion through message objects, without native code."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ Kinds = Mapping[str, pa.Array]
 
 
 def redacted(array: pa.StructArray, message: type[Message], mark: Mark = REDACTED) -> pa.StructArray:
-    """Replace the secrets in a struct column from ``decode``. A function as ``mark`` is called once for equal secrets.
+    """Replace the secrets in a struct column from ``decode``. A function as ``mark`` is called once per distinct value.
 
-    Child columns may be missing; if config names are, all config values are secret. See ``secrets.redacted``.
+    Child columns may be missing; without config names, all config values are secret. See ``secrets.redacted``.
     """
     found = secrets_of(message)
     return _Hiding(found, mark).column(array, "", {}) if found else array

@@ -98,7 +98,7 @@ class ResponseReceived(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class VersionFallback:
-    """ApiVersionsRequest at a lower version, after the broker rejected the first (KIP-511). Write ``data``."""
+    """ApiVersionsRequest resent at a lower version, after the broker rejected its version (KIP-511). Write ``data``."""
 
     sent: Sent[Any]
     data: bytes
@@ -140,7 +140,7 @@ class ClientConnection(Connection[ClientEvent]):
         self._lenient = lenient
         self._waiting: deque[Sent[Any] | None] = deque()  # None for a token
         self._next_id = 0
-        self._refused: Sent[Any] | None = None  # the rejected ApiVersionsRequest
+        self._refused: Sent[Any] | None = None  # the ApiVersionsRequest whose response had an error
         self._choices: dict[type[Any], Choices] = {}
 
     @property
@@ -160,8 +160,8 @@ class ClientConnection(Connection[ClientEvent]):
     def best_version(self, request: Request[Any]) -> int:
         """Return the highest stable version that both sides support and that loses no field.
 
-        Dropping an ignorable field is no loss if another field has the same meaning (a topic id for a name), or if the
-        field is newer than the broker. Versions with unmet ``Api.restrictions`` are excluded.
+        Dropping an ignorable field is no loss if a set field has the same meaning (the topic name for a topic id), or
+        if the field is newer than the broker. Versions with unmet ``Api.restrictions`` are excluded.
 
         Raises UnsupportedVersionError, and LocalProtocolError if no version is negotiated or all versions lose a field.
         """
@@ -250,7 +250,7 @@ class ClientConnection(Connection[ClientEvent]):
         return ResponseReceived(sent, response.header, message, trailing)
 
     def _again(self, sent: Sent[Any], theirs: BrokerVersions) -> VersionFallback:
-        """Resend ApiVersions at the highest common version, or at 0 unless that is lower than the rejected version."""
+        """Resend ApiVersions at the highest common version if this is lower than the rejected version, else at 0."""
         try:
             version = theirs.highest_common(sent.api)
         except UnsupportedVersionError:

@@ -51,11 +51,11 @@ def error_response(
     or without one at each topic, partition, group or resource of the request. If the request names none of these, no
     code is set. ``message`` is set beside each code, if there is a field for it.
 
-    ``where`` selects places of error codes; all others get NONE. The response then always has an element for each
+    ``where`` selects the error codes to set; all others are NONE. The response then always has an element for each
     topic, partition, group or resource. ``topic_config_error_code`` of CreateTopicsResponse stays NONE.
 
     Raises UnknownApiError for a request without a response, ValueError for 0 or a code beyond int16,
-    UnsupportedVersionError, and TypeError for anything but a request.
+    UnsupportedVersionError, and TypeError for anything but a request, and for a missing or conflicting ``version``.
     """
     number = _number(code)
     request_message, at = _request(request, version)

@@ -84,7 +84,7 @@ class ErrorCodeSite:
 
 
 class ErrorCodePlace:
-    """Place of an error code in a response. Assigning ``code`` changes the response."""
+    """Error code field of a response. Assigning ``code`` or ``message`` changes the response."""
 
     __slots__ = ("_place", "_site", "_structs")
 
@@ -228,7 +228,7 @@ class EntitySite:
     path: str
     field: str | None
     is_key: bool
-    # Values that are not names, such as wildcards.
+    # Values that identify no entity: the empty string and wildcards.
     nothing: tuple[str, ...]
 
     def is_name(self, stored: str | int) -> bool:
@@ -238,7 +238,7 @@ class EntitySite:
 
 
 class Entity:
-    """Name in a message. Assigning ``value`` changes the message."""
+    """Name or id of a topic, group, broker or other entity in a message. Assigning ``value`` changes the message."""
 
     __slots__ = ("_holder", "_index", "_indices", "_site", "_within")
     # `_traversal.Entities` fills these slots without a constructor, in this order.
@@ -247,12 +247,12 @@ class Entity:
     _index: Any
     _indices: tuple[int, ...]
     _site: EntitySite
-    # Array that contains the struct, if the name is a key of this array.
+    # Array that contains the struct, if the value is a key of this array.
     _within: object
 
     @property
     def path(self) -> str:
-        """Path of the name: ``topics[3].name``, ``groups[0]``."""
+        """Path of the value: ``topics[3].name``, ``groups[0]``."""
         return self._site.path % (self._indices if self._site.field is not None else (*self._indices, self._index))
 
     @property
@@ -262,7 +262,7 @@ class Entity:
 
     @property
     def value(self) -> str | int:
-        """Name: an ``int`` for brokers and producers, else a ``str``. Assigning raises TypeError for other types."""
+        """Id of a broker or producer as ``int``, else name as ``str``. Assigning another type raises TypeError."""
         stored = self._stored
         return int(stored) if isinstance(stored, str) and self._site.type in NUMBERS else stored
 

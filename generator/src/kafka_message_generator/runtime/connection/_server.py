@@ -149,7 +149,7 @@ class ServerConnection(Connection[ServerEvent]):
         The result is empty if the request expects no response or an earlier request is unanswered. Otherwise it
         includes the responses that waited for this one.
 
-        Raises LocalProtocolError for a response of another API or a second response, EncodeError, and TypeError.
+        Raises LocalProtocolError for a second response, or for another API or connection; EncodeError; and TypeError.
         """
         check_type(received, RequestReceived)
         api, correlation_id = received.api, received.header.correlation_id

@@ -36,7 +36,7 @@ def mark(top: Span, message: type[Message], prefix: str = "") -> None:
         if span.role == OPENED and names in secrets.fields and "RECORDS" in span.type:
             _redact_closed(span)
         if span.role == OPENED or id(span) in inside:
-            continue  # nested spans are already marked
+            continue  # nested spans are already redacted
         is_unknown = span.role in (FAULT, REST) or names.rpartition(".")[2] == _UNKNOWN
         is_setting = names in settings and _is_secret(span.path, prefix, settings[names], values)
         is_empty = span.role == "value" and span.value in ("", b"")
@@ -62,7 +62,7 @@ def redact_header(top: Span, *, is_damaged: bool) -> None:
 
 
 def redact_uncertain(top: Span) -> None:
-    """Redact everything after the first length of a damaged message, including notes."""
+    """Redact a damaged message from its first leaf of variable size on, including notes other than errors."""
     is_certain = True
     for leaf in top.leaves():
         is_certain = is_certain and leaf.type in _FIXED

@@ -74,9 +74,10 @@ class MetadataRecord:
 def read_coordinator_record(log: str, key: BytesLike, value: BytesLike | None) -> CoordinatorRecord:
     """Decode a coordinator record, like Kafka's CoordinatorRecordSerde; a null value is a tombstone.
 
-    The key starts with an int16 record type, the value with an int16 version. Raises UnknownRecordTypeError, after
-    which readers should skip the record; UnsupportedVersionError for a newer value; DecodeError, also for trailing
-    bytes; ValueError for another log.
+    ``log`` is a topic (``__consumer_offsets``) or its name in ``LOGS`` (``group-coordinator``). The key starts with
+    an int16 record type, the value with an int16 version. Raises UnknownRecordTypeError, after which readers should
+    skip the record; UnsupportedVersionError for a newer value; DecodeError, also for trailing bytes; ValueError for
+    another log.
     """
     log = _known(log, _COORDINATOR_LOGS, "coordinator")
     key = as_bytes(key, "key")

@@ -323,7 +323,7 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
     """Decode a response: header and body, without the frame length.
 
     ``api`` and ``version`` are those of the request. For a typed result, pass the request or response class as ``api``.
-    An ApiVersionsResponse with UNSUPPORTED_VERSION is decoded at version 0 (KIP-511). ``text`` is as for
+    An ApiVersionsResponse with UNSUPPORTED_VERSION is decoded at version 0 if possible (KIP-511). ``text`` is as for
     ``Message.read``.
 
     Raises DecodeError with the offset in ``data``, UnsupportedVersionError and UnknownApiError.

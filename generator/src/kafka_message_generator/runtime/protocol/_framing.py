@@ -26,7 +26,7 @@ MAX_FRAME_SIZE = 100 * 1024 * 1024
 
 
 def frame(payload: BytesLike) -> bytes:
-    """Return the payload preceded by its length. Raises EncodeError beyond int32."""
+    """Return the payload preceded by its length. Raises EncodeError for a length beyond int32."""
     return b"".join(framed_chunks(b"", [payload if isinstance(payload, bytes) else as_bytes(payload, "payload")], True))
 
 

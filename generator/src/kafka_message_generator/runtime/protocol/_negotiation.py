@@ -56,7 +56,7 @@ class BrokerVersions:
         return cls({key_of(each): theirs for each, theirs in versions.items()}, {}, {}, None)
 
     def supports(self, api: AnyApi, version: int) -> bool:
-        """Return whether the broker supports a version of an API; either may be unknown to this package."""
+        """Return whether the broker supports a version of an API, even if this package does not know key or version."""
         return version in self.versions.get(key_of(api), NO_VERSIONS)
 
     def highest_common(self, api: AnyApi, *, allow_unstable: bool = False) -> int:

@@ -1,4 +1,4 @@
-"""Types of proposed integer encodings: varints of 16, 32 or 64 bits, zigzag or two's complement."""
+"""Types of integer encodings proposed for Kafka: varints of 16, 32 or 64 bits, zigzag or two's complement."""
 
 from __future__ import annotations
 

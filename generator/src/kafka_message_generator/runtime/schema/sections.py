@@ -36,7 +36,7 @@ class Observer(ElementObserver):
 
 
 class Section(Type):
-    """Fields by tag; ``absent`` are tags that only other versions have. Raises SchemaError for invalid or duplicate ones."""
+    """Fields by tag; ``absent`` has tags of other versions. Raises SchemaError for invalid tags, and for duplicates."""
 
     highest_tag = (1 << 32) - 1
     noun = "tagged field"

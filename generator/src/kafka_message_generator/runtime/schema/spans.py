@@ -191,7 +191,7 @@ class SpanTraversal(Observer):
         return self.end
 
     def _more(self, span: Span, element: Type, index: int, count: int, path: str) -> None:
-        # Remaining elements share one span; a faulty one gets its own.
+        # Remaining elements share one span; a faulty element gets its own.
         start, at = index, self.end
         while index < count:
             try:

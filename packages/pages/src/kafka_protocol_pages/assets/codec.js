@@ -364,7 +364,7 @@
     return Math.min(end + 1, data.length);
   }
 
-  /** Returns whether a tagged value is the default and thus omitted; a struct is if all its fields have defaults. */
+  /** Returns whether a tagged value is the default and thus omitted. A struct is the default if all its fields are. */
   function isDefault(value, fact, schema) {
     if (value === null || fact.default === null) return value === fact.default;
     if (Array.isArray(fact.default)) return value.length === 0;

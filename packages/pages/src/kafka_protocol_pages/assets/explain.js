@@ -237,7 +237,7 @@
       }
     }
 
-    /** Reads the length prefix; returns whether the bytes after it can be explained, also if truncated. */
+    /** Reads the length prefix; returns whether the bytes after it, even if truncated, can be explained. */
     frame() {
       const values = this.prefix([["frame_length", wire.INT32]], "");
       if (!values) return false;

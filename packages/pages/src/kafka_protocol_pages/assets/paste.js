@@ -131,7 +131,7 @@
     return found.sort((one, two) => two.score - one.score).slice(0, MOST_GUESSES);
   }
 
-  /** Returns whether the codec supports a message; it does not support the formats of proposals. */
+  /** Returns whether the codec supports a message: not with interleaved tags or buffers of optional fields. */
   function isReadable(message) {
     const isOwn = (layout) => layout.optional || layout.tagFormat;
     return !message.structs.some((struct) => struct.layouts.some(isOwn));

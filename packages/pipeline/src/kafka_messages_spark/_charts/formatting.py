@@ -40,7 +40,7 @@ def format_path(value: object) -> str:
 
 
 def timestamp(milliseconds: int | None) -> str:
-    """Return a time in UTC with milliseconds, or ``-`` for None and -1."""
+    """Return a time in UTC with milliseconds, ``-`` for None and -1, or ``N ms`` beyond the years of ``datetime``."""
     if milliseconds is None or milliseconds == -1:
         return "-"
     try:

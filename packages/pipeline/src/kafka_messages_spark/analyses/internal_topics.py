@@ -83,7 +83,7 @@ def remote_log_metadata(
 
 
 def latest(df: DataFrame, *, tombstones: bool = False) -> DataFrame:
-    """Return the last row of each key and partition, as compaction does.
+    """Return the last row of each key and partition.
 
     Keys whose last record is a tombstone are dropped, unless ``tombstones`` is true. Rows without a key and control records
     are kept. With ``includeBatchMetadata``, records of aborted and open transactions are dropped.

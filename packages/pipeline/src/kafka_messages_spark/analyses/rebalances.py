@@ -27,7 +27,7 @@ def rebalances(records: DataFrame) -> DataFrame:
 
     ``records`` are rows of ``consumer_offsets``. ``joined`` and ``left`` are arrays of members, null if earlier
     generations were compacted away. ``took_ms`` is the time from the last join (classic) or the new epoch until all
-    members have their assignment.
+    members have their assignment; null if unknown.
     """
     for name in ("group_metadata", "consumer_group_metadata", "is_tombstone", "topic", "partition", "offset"):
         require(records, name, "rebalances")

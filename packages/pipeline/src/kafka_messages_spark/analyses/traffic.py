@@ -47,8 +47,9 @@ def frames(
     has_length: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """Parse the headers of frames in a binary ``column``, and add the header columns of ``kafka_frames`` and ``frame``.
+    """Parse the headers of frames in a binary ``column``, and add their columns, as in ``kafka_frames``.
 
+    ``column`` is replaced by ``frame``, which has no length prefix.
     ``df`` has ``connection`` and ``direction`` (``request`` or ``response``). With ``has_length``, frames start with
     their four-byte length. The option ``mode`` is PERMISSIVE (default: unreadable frames have a ``problem``) or
     FAILFAST.

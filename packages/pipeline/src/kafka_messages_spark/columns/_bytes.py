@@ -22,7 +22,7 @@ class BinaryColumn:
         self._data = np.frombuffer(self._buffer, np.uint8)
 
     def leading(self, size: int) -> tuple[npt.NDArray[np.uint8], Bools]:
-        """Return the first ``size`` bytes of each value (zeros if shorter), and a mask of complete rows."""
+        """Return the first ``size`` bytes of each value, and a mask of the rows that have them; other rows are zeros."""
         starts = self._offsets[:-1]
         enough = (self._offsets[1:] - starts >= size) & ~self._null
         matrix = np.zeros((len(starts), size), np.uint8)

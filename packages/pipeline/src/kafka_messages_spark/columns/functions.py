@@ -41,7 +41,8 @@ def from_kafka(
     Options:
 
     - ``mode``: FAILFAST (default) or PERMISSIVE, in which malformed messages are null.
-    - ``columnNameOfCorruptRecord``: name of a binary field for the bytes of malformed messages; requires PERMISSIVE.
+    - ``columnNameOfCorruptRecord``: with PERMISSIVE, name of a binary field for the bytes of malformed messages; their
+      structs are not null, but all other fields are.
     - ``fields``: comma-separated names of the fields to keep, with dots for nested fields.
     - ``unknownTaggedFields``: true adds the map ``_unknown_tagged_fields`` (tag to bytes) to every struct.
     - ``trailingBytes``: error (default) or ignore.
@@ -71,7 +72,7 @@ def to_kafka(
     version: int | Column,
     options: Mapping[str, str] | None = None,
 ) -> Column:
-    """Encode a struct column to a binary column, matching fields by name; nulls stay null.
+    """Encode a struct column to a binary column, matching fields by name; null for null structs or versions.
 
     Every field of the version is required. With the option ``versionPrefix`` true, the version (int16) precedes each
     message. Invalid structs fail the query. Raises PySparkValueError for wrong arguments.
@@ -98,7 +99,7 @@ def to_kafka(
 
 
 def schema_of_kafka(messageName: str, version: int | None = None) -> StructType:
-    """Return the struct type of ``from_kafka``, with the fields of all versions or of one."""
+    """Return the struct type of ``from_kafka``, with the fields of all versions or of one. Raises PySparkValueError."""
     message = message_of(messageName)
     kind = pa.struct(list(arrow.schema(message)))
     if version is not None:

@@ -1,6 +1,7 @@
 """Command line, session, input and output of jobs.
 
-Exit status: 0 without findings or with ``--exit-zero``, 1 with findings, 2 for invalid arguments or input.
+Exit status: 0 with ``--exit-zero`` or without findings above ``info``, 1 with such findings, 2 for invalid arguments or
+input.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ class Job:
         return [row["path"] for row in files]
 
     def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
-        """Return the records in folders named after a topic, or None; raise PySparkValueError if there are no segments."""
+        """Return the records in a topic's folders, None without such folders; raise PySparkValueError without segments."""
         found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
         files = [row["path"] for row in found.select("path").orderBy("path").collect()]
         return self.read(files, batch_metadata=True) if files else None
@@ -275,7 +276,7 @@ def parser(name: str, description: str) -> ArgumentParser:
         prog=f"{PROGRAM} {name}" if Path(sys.argv[0]).stem == PROGRAM else name,
         description=description,
         formatter_class=RawDescriptionHelpFormatter,
-        epilog="exit status: 0 no findings, 1 findings, 2 wrong arguments or input",
+        epilog="exit status: 1 findings of severity warning or error, 0 none, 2 wrong arguments or input",
     )
     out = made.add_argument_group("output")
     add_arguments(out)

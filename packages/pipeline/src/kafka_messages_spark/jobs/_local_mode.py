@@ -62,7 +62,7 @@ def is_small(inputs: Sequence[Input], glob: str | None) -> bool:
 
 
 def rows(spark: SparkSession, source: DataSource) -> DataFrame | None:
-    """Read a source in this process as one partition; return None if it has too many rows."""
+    """Read a source in this process as one partition; return None if the rows exceed ``MAX_ROWS`` bytes."""
     schema = source.schema()
     if isinstance(schema, str):
         return None

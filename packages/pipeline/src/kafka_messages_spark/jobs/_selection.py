@@ -205,7 +205,7 @@ def _overlap(files: Iterable[FileSummary]) -> bool:
 def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary], list[FileSummary]]:
     """Split files into those of a topic and others.
 
-    Files in folders of any name belong to the metadata log, unless a folder has its name.
+    All files belong to ``__cluster_metadata`` if no folder names this topic.
     """
     if topic != METADATA:
         return list(files), []

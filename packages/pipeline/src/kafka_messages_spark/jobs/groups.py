@@ -245,7 +245,7 @@ def _parser() -> ArgumentParser:
     parser = _cli.parser("groups", "History of group offsets: commits, resets, storms, removals, rebalances, lag.")
     parser.add_argument("paths", nargs="+", help="segments of __consumer_offsets, or folders with them; paths or URIs")
     parser.add_argument(
-        "--data", nargs="+", metavar="PATH", help="data segments, to compute lag and detect deleted offsets"
+        "--data", nargs="+", metavar="PATH", help="data segments, to compute lag and detect offsets outside the log"
     )
     parser.add_argument("--group", action="append", metavar="NAME", help="only this group; may be repeated")
     parser.add_argument(

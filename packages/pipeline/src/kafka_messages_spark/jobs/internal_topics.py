@@ -96,7 +96,7 @@ def _parser() -> ArgumentParser:
     parser = _cli.parser("internal_topics", "Write segments of an internal topic as tables, one per record type.")
     parser.add_argument("topic", choices=list(TOPICS), help="internal topic of the records")
     parser.add_argument("paths", nargs="+", help="segments, or folders searched for segments; paths or URIs")
-    parser.add_argument("--latest", action="store_true", help="only the last record of each key, as after compaction")
+    parser.add_argument("--latest", action="store_true", help="only the last record of each key, without tombstones")
     _cli.show_secrets(parser)
     return parser
 

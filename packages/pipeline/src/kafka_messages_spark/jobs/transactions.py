@@ -31,9 +31,9 @@ from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
 
 STATE_TOPIC = "__transaction_state"
-# Verdicts, worst first; ``ongoing`` is not a finding.
+# Verdicts, worst first.
 VERDICTS = ("hanging", "late", "unknown", "ongoing")
-# Severities of verdicts other than warning.
+# Severities of verdicts; the others are warnings.
 SEVERITIES: Mapping[str, Severity] = {"hanging": "error", "ongoing": "info"}
 
 TABLES = ("open_transactions", "completed_transactions", "partitions", "producers", "coordinator_states", "unreadable")

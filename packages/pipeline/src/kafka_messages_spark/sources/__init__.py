@@ -25,8 +25,8 @@ def register(spark: SparkSession, functions: Mapping[str, Sequence[Any]] | None 
     Always registers ``kafka_message_json(message, version, bytes)``, which returns Kafka's JSON, and
     ``try_kafka_message_json``, which returns null for malformed bytes.
 
-    The workers of a local session run the current Python. Raises PySparkValueError for an invalid function, or if a local
-    Spark Connect server uses a Python without this package.
+    The workers of a local session run the current Python, unless ``PYSPARK_PYTHON`` is set. Raises PySparkValueError for
+    an invalid function, or if a local Spark Connect server uses a Python without this package.
     """
     use_for_session(spark)
     register_functions(spark, functions or {})

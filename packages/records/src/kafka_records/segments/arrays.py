@@ -33,7 +33,7 @@ class RepeatedArrays:
 
 
 def repeated(value: Any, kind: Any, count: int) -> pa.Array:
-    """Return a constant array, without ``pa.scalar``, which imports pandas (0.25 s)."""
+    """Return a constant array. Avoids ``pa.scalar``, which imports pandas (0.25 s). Raises OverflowError."""
     if value is None:
         return pa.nulls(count, kind)
     if pa.types.is_boolean(kind):

@@ -1,4 +1,4 @@
-"""Batch headers of log segments as Arrow data, without decoding records."""
+"""Batch headers of log segments as Arrow data; only the records of control batches are decoded."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._values import as_bytes, shown
+from .._values import shown
 from ..crc import checksum
 from ..encode import Fields, Shared, codec_number
 from ..errors import BatchEncodeError
@@ -52,15 +52,16 @@ def write_batches(
     ignored, so the output of ``read_segments`` can be written again.
 
     * ``key``, ``value``: bytes or None.
-    * ``offset``: ascending. A missing offset is the next one, starting at ``base_offset``.
-    * ``timestamp``: Arrow timestamp, datetime, or int in milliseconds; -1 if missing.
+    * ``offset``: ascending. A missing or null offset is the next one, starting at ``base_offset``.
+    * ``timestamp``: Arrow timestamp, datetime, or int in milliseconds; -1 if missing or null.
     * ``headers``: pairs, or mappings with ``key`` (str or bytes) and ``value``.
 
     ``max_records`` limits the records of a batch; ``base_sequence`` continues from batch to batch. ``compression`` is
     none (or None), gzip, snappy, lz4 or zstd. ``timestamp_type`` 1 replaces the timestamps of a batch by
     ``log_append_time``, by default their highest. ``log_append_time`` and ``delete_horizon`` are in milliseconds.
 
-    ``magic`` 0 and 1 select the older formats (KIP-32), which have no headers, producers or transactions.
+    ``magic`` 0 and 1 select the older formats (KIP-32), without headers, producers and transactions; format 0 also drops
+    timestamps.
 
     Raises BatchEncodeError for values the format cannot hold; ``path`` is ``records[3].value`` or an argument name.
     """
@@ -131,27 +132,35 @@ def _milliseconds(column: pa.Array) -> pa.Array:
 def _records(rows: Iterable[Row], base_offset: int) -> Iterator[Fields]:
     last = base_offset - 1
     for number, row in enumerate(rows):
+        path = ""
         try:
             offset = row.get("offset")
+            path = ".offset"
             if offset is None:
                 offset = last + 1
             if not (lowest := last + 1 if number else 0) <= offset < _INT64:
-                reason = f"expected int64 of at least {lowest}, got {offset}"
-                raise BatchEncodeError(reason, path=f"records[{number}].offset")
+                raise ValueError(f"expected int64 of at least {lowest}, got {offset}")
             last = offset
-            key, value, headers = row.get("key"), row.get("value"), row.get("headers")
-            yield (
-                offset,
-                _timestamp(row.get("timestamp")),
-                key if key is None or type(key) is bytes else as_bytes(key, "key"),
-                value if value is None or type(value) is bytes else as_bytes(value, "value"),
-                [_pair(header) for header in headers] if headers else (),
-            )
-        except (TypeError, AttributeError, ValueError, KeyError) as error:
-            if isinstance(error, BatchEncodeError):
-                raise
+            path = ".timestamp"
+            timestamp = _timestamp(row.get("timestamp"))
+            path = ".key"
+            key = row.get("key")
+            if key is not None and type(key) is not bytes:
+                key = _content(key)
+            path = ".value"
+            value = row.get("value")
+            if value is not None and type(value) is not bytes:
+                value = _content(value)
+            path = ".headers"
+            headers = []
+            if pairs := row.get("headers"):
+                for place, header in enumerate(pairs):
+                    path = f".headers[{place}]"
+                    headers.append(_pair(header))
+        except (TypeError, AttributeError, ValueError) as error:
             reason = f"{error}" if hasattr(row, "get") else f"expected a mapping, got {type(row).__name__}"
-            raise BatchEncodeError(reason, path=f"records[{number}]") from error
+            raise BatchEncodeError(reason, path=f"records[{number}]{path}") from error
+        yield offset, timestamp, key, value, headers
 
 
 def _timestamp(value: int | datetime | None) -> int:
@@ -159,14 +168,30 @@ def _timestamp(value: int | datetime | None) -> int:
         return -1
     if isinstance(value, int):
         return value
+    if not isinstance(value, datetime):
+        raise TypeError(f"expected int or datetime, got {type(value).__name__}")
     if value.tzinfo is None:
-        raise ValueError("timestamp has no time zone")
+        raise ValueError("the datetime has no time zone")
     return (value - _EPOCH) // _MILLISECOND
 
 
+def _content(value: Any) -> bytes:
+    try:
+        return bytes(memoryview(value))
+    except TypeError:
+        raise TypeError(f"expected bytes or None, got {type(value).__name__}") from None
+
+
 def _pair(header: Any) -> tuple[bytes, bytes | None]:
-    key, value = (header["key"], header["value"]) if isinstance(header, Mapping) else header
-    if key is None:
-        raise ValueError("the key of a header is None")
-    name = key.encode() if isinstance(key, str) else as_bytes(key, "the key of a header")
-    return name, None if value is None else as_bytes(value, "the value of a header")
+    try:
+        key, value = (header["key"], header["value"]) if isinstance(header, Mapping) else header
+    except (KeyError, TypeError, ValueError):
+        raise TypeError(f"expected a pair of key and value, got {shown(header)}") from None
+    if value is not None and type(value) is not bytes:
+        value = _content(value)
+    if isinstance(key, str):
+        return key.encode(), value
+    try:
+        return key if type(key) is bytes else bytes(memoryview(key)), value
+    except TypeError:
+        raise TypeError(f"expected a str or bytes key, got {type(key).__name__}") from None

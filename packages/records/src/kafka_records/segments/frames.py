@@ -185,7 +185,7 @@ class Search:
         """Find the first batch that starts in ``low`` to ``high - 1``; ``log`` must have ``PADDING`` bytes after ``high``.
 
         Return its position and 0. If a candidate extends past the loaded bytes, return its position and size, unless
-        ``at_end`` is set: then skip it. Return ``high`` and -1 if there is no match.
+        ``at_end`` is set: then skip it. Return ``high`` and -1 if there is no match or the search gives up.
         """
         block = _FIRST_BLOCK
         while low < high and not self.given_up:
@@ -218,8 +218,8 @@ def find_batch(
 ) -> int | None:
     """Return the position of the first complete record batch at or after ``start``, or None.
 
-    The batch has a known format, at most ``max_batch_bytes`` bytes, plausible header fields and a valid checksum. It may
-    also be part of a record value. None is also the result if too many bytes look like a batch.
+    The batch has a known format, at most ``max_batch_bytes`` bytes, plausible header fields and a valid checksum. A
+    batch in a record value counts too. The result is also None if too many bytes look like one.
     """
     array = np.frombuffer(data, np.uint8)
     search = Search(max_batch_bytes)

@@ -21,7 +21,7 @@ from .run import BatchRun
 
 # Maximum number of records in a group, unless one batch has more.
 GROUP_ROWS = 131072
-# A group ends with the batch that brings its decompressed size to this number of bytes.
+# Decompressed size in bytes at which a group ends, if it has compressed batches or old messages.
 GROUP_BYTES = 16 << 20
 
 
@@ -181,6 +181,6 @@ def control_faults(records: RecordColumns, control: Bools) -> dict[int, str]:
     short, rows = rows[is_short], rows[~is_short]
     negative = (
         rows[control_types(records, rows)[0] < 0] if len(rows) else rows
-    )  # otherwise the data may be shorter than a key
+    )  # without rows, the data may be shorter than a key
     found = dict.fromkeys(batch[negative].tolist(), "the key of a control record has a negative version")
     return found | dict.fromkeys(batch[short].tolist(), "the key of a control record has fewer than 4 bytes")

@@ -219,7 +219,7 @@ def read_segments(
     null. ``headers`` adds the list ``headers``, null for a record without headers.
 
     ``batch_metadata`` adds ``file``, ``position`` (of the batch, in bytes), ``base_offset``, ``leader_epoch``,
-    ``producer_id``, ``producer_epoch``, ``base_sequence`` (these four are -1 if not set), ``is_transactional``,
+    ``producer_id``, ``producer_epoch``, ``base_sequence`` (the last four are -1 if not set), ``is_transactional``,
     ``is_control``, ``control_type`` (null for data records), ``delete_horizon``, ``compression``, ``magic`` and ``crc_ok``.
 
     ``columns`` is a list of column names, which replaces this selection. ``control_records`` includes control records
@@ -233,9 +233,9 @@ def read_segments(
     ``check_crcs=False`` accepts checksum mismatches; ``crc_ok`` still reports them. A batch larger than
     ``max_batch_bytes``, stored or decompressed, is corrupt.
 
-    ``start`` and ``end`` select the batches of one file that begin in this byte range. The reader searches for a batch
-    from up to 2 MiB before ``start``. ``base``, the position of a known batch, replaces this search. ``max_rows`` limits
-    the rows of each Arrow batch.
+    ``start`` and ``end`` select the batches of one file that begin in this byte range. The reader searches for the
+    first batch, beginning at most 2 MiB before ``start``. ``base``, the position of a known batch, replaces this search.
+    ``max_rows`` limits the rows of each Arrow batch.
 
     ``wanted`` is called with header fields (``headers.HeaderColumns``) and returns a numpy array of bool: True for each
     batch to decode.

@@ -1,6 +1,6 @@
 """Records of format 2 as Arrow columns, filled by the C extension.
 
-``groups`` decodes data that the extension rejects again in Python, which reports the errors.
+If the extension rejects data, Python code decodes the data again and reports the errors.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class SegmentReport:
     control_batches: int = 0
     """Number of valid control batches, even if their records are excluded."""
     decoded_batches: int = 0
-    """Number of batches whose records were decoded: not excluded by ``control_records`` or ``wanted``."""
+    """Number of batches selected for decoding: not excluded by ``control_records`` or ``wanted``."""
     records: int = 0
     batch_bytes: int = 0
     """Total stored size of the valid batches in bytes."""

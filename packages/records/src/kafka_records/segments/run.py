@@ -12,7 +12,7 @@ CORRUPT_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class BatchRun:
-    """Consecutive batches in ``log``. The scanner overwrites ``log`` when its next result is requested."""
+    """Consecutive batches in ``log``. The scanner may overwrite ``log`` when its next result is requested."""
 
     log: Log
     # File position of the first byte of `log`.

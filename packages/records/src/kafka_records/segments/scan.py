@@ -1,7 +1,7 @@
 """Log scanner that follows batch lengths and resynchronizes after damage.
 
-The scanner trusts the length field of a damaged batch if a valid batch follows at its end. Otherwise it searches byte by
-byte for the next batch.
+The scanner trusts the length field of a damaged batch if a valid batch or the end of the log follows, unless batches
+inside the damaged one form a chain to its end. Otherwise the scanner searches byte by byte for the next batch.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _int32 = Struct(">i").unpack_from
 
 
 class Scanner:
-    """Iterator over the batches that begin in a range of a file.
+    """Iterator over the batches and corrupt ranges that begin in a range of a file.
 
     ``is_synchronized`` states that a batch starts at the first byte of the window. ``sums`` requests checksum results even
     if ``check_crcs`` is False.
@@ -137,7 +137,7 @@ class Scanner:
         return base + chain.stop
 
     def _swallows(self, pos: int, size: int) -> bool:
-        """Return whether batches inside a corrupt batch form a chain to its end or past it, so its length field is wrong."""
+        """Return whether batches inside a corrupt batch form a chain to or past its end, so its length is wrong."""
         log, at = self._window.log, pos - self._window.base
         stop = at + size
         search = Search(self._max, _LEAST)  # limited, since every batch may be bad
@@ -167,7 +167,7 @@ class Scanner:
         return pos + size
 
     def _is_confirmed(self, pos: int, size: int, search: Search | None = None) -> bool:
-        """Return whether a valid batch or the end of the log follows at ``pos + size``."""
+        """Return whether a valid or incomplete batch, zeros, or the end of the file follow at ``pos + size``."""
         window = self._window
         window.move(pos, size + HEADER + PADDING)
         at = pos + size - window.base
@@ -353,7 +353,7 @@ class Scanner:
         return found
 
     def _find(self, search: Search, pos: int, before: int | None) -> int | None:
-        """Return the position of the next valid batch at or after ``pos`` (and before ``before``), or None."""
+        """Return the position of the next valid batch from ``pos`` on, below ``before``; None if not found or given up."""
         window = self._window
         window.move(min(pos, window.base + window.log.size), HEADER + PADDING)
         while True:

@@ -24,7 +24,7 @@ class Capture:
     """One-shot iterable of the exchanges of a capture, and a context manager. ``report`` is filled during iteration."""
 
     def __init__(self, file: BinaryIO, ports: Collection[int] = (), package: str | Package = DEFAULT) -> None:
-        """Read a binary file; ``ports`` and ``package`` are as in ``open_capture``. Raises CaptureError."""
+        """Read a binary file; other arguments are as in ``open_capture``. Raises CaptureError and PackageError."""
         self.report = Report()
         self._package = load(package)
         self._file = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, file))
@@ -38,7 +38,7 @@ class Capture:
         if is_followed(start):
             return follow_pieces(io.TextIOWrapper(self._file, "utf-8", "replace"), self.report)
         what = f"begins with {start[:8].hex(' ')}" if start else "is empty"
-        raise CaptureError(f"not pcap, pcapng or the text of a followed stream: it {what}")
+        raise CaptureError(f"not pcap, pcapng or the text of 'Follow TCP Stream': it {what}")
 
     def __iter__(self) -> Iterator[Exchange]:
         found = frames(self._pieces, self._ports, self.report, package=self._package)
@@ -54,10 +54,10 @@ class Capture:
 
 
 def open_capture(path: str | Path, ports: Collection[int] = (), package: str | Package = DEFAULT) -> Capture:
-    """Open a capture file: pcap or pcapng, optionally gzipped, or the text of a followed stream.
+    """Open a capture file: pcap or pcapng, optionally gzipped, or the text of Wireshark's "Follow TCP Stream".
 
     ``ports`` are the ports of brokers; if empty, Kafka connections are detected. ``package`` is the import name of
-    the generated package that decodes the messages. Raises OSError and CaptureError.
+    the generated package that decodes the messages. Raises OSError, CaptureError and PackageError.
     """
     file = Path(path).open("rb")  # noqa: SIM115  # the capture closes it
     try:

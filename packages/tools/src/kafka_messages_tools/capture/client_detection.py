@@ -1,6 +1,6 @@
 """Detection of Kafka connections, and of the endpoint that is the Kafka client.
 
-With ports, the other endpoint of the connection is the client. Without ports it is the endpoint that sends requests.
+With ports of brokers, the client is the endpoint opposite such a port; without, the endpoint that sends requests.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Client:
 
     @property
     def releases(self) -> tuple[str, ...] | None:
-        """Kafka releases that support all released versions in use, or None without the component ``history``."""
+        """Kafka releases that support all released versions in use; None without the component ``history``."""
         history = self.package.optional("history")
         if history is None:
             return None

@@ -57,7 +57,7 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
 
 
 def client_id_of(exchange: Exchange, redacts: bool) -> str | None:
-    """Return the client id; if ``redacts``, redact an unprintable id of an undecodable request that may hold secrets."""
+    """Return the client id; if ``redacts``, redact unprintable ids of undecodable exchanges that may hold secrets."""
     client = None if exchange.header is None else exchange.header.client_id
     is_odd = exchange.request is None and client is not None and not client.isprintable()
     return _redacted(exchange) if redacts and is_odd and _may_hold_secrets(exchange) else client

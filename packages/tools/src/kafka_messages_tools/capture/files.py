@@ -76,7 +76,7 @@ def read_packets(file: BinaryIO, report: Report | None = None) -> Iterator[Packe
     """Yield the packets of a binary file in order.
 
     Damage adds a remark to ``report``. The packets before the damage are yielded, and in pcapng also the packets after
-    a damaged block. Raises CaptureError if the file is not a capture.
+    a damaged block of valid length. Raises CaptureError if the file is not a capture.
     """
     report = report or Report()
     source = _Input(file)

@@ -1,6 +1,7 @@
-"""Parser for followed streams of tshark and Wireshark: hex dump, raw hex or YAML.
+"""Parser for "Follow TCP Stream" text of tshark and Wireshark: hex dump, raw hex or YAML.
 
 Input is the output of ``tshark -q -z follow,tcp,hex,0`` (or ``raw``, ``yaml``), or a stream saved by Wireshark.
+The packet number of a segment is a line number, except in YAML.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class _Part(NamedTuple):
 
 
 def is_followed(start: bytes) -> bool:
-    """Check whether text starts like a followed stream."""
+    """Check whether a file that starts with these bytes is "Follow TCP Stream" text."""
     lines = [line for line in start.decode("utf-8", "replace").splitlines() if line.strip()]
     if not lines:
         return False
@@ -40,7 +41,7 @@ def is_followed(start: bytes) -> bool:
 
 
 def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterator[TcpSegment | End]:
-    """Yield the bytes of a followed stream. Raises CaptureError with the line number."""
+    """Yield the bytes of a followed stream, then its end. Raises CaptureError for an invalid line, or without bytes."""
     report = report or Report()
     source = _Numbered(lines)
     nodes = list(_UNKNOWN)

@@ -49,7 +49,7 @@ class Frame(NamedTuple):
     """Bytes of the frame up to the first gap, at most ``most_kept``."""
     first_packet: int
     packet: int
-    """Number of the packet that completed the frame; for incomplete frames, of the first packet."""
+    """Number of the packet that ended the frame; of its first packet if the connection ended within the frame."""
     time_ns: int | None
 
     @property

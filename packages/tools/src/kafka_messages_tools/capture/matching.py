@@ -79,7 +79,7 @@ class Exchange:
 
     @cached_property
     def header(self) -> Any:
-        """The request header; None if the request was not captured, is too short, or is a SASL token."""
+        """Request header, without client id if undecodable; None if not captured or too short, or for a SASL token."""
         if self.request_frame is None or self.is_token:
             return None
         protocol = self.package.module("protocol")

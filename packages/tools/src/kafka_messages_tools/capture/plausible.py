@@ -64,9 +64,9 @@ class Plausibility:
         return not is_known and self._package.module("secrets").may_be_token(payload)
 
     def is_response(self, payload: bytes, expected: Mapping[int, tuple[int, int]]) -> bool:
-        """Check whether a frame decodes as a response; ``expected`` maps correlation ids to API key and version."""
+        """Check whether a frame decodes as a response in ``expected`` (API key and version by correlation id)."""
         key_and_version = expected.get(int.from_bytes(payload[:4], "big", signed=True))
-        if key_and_version is None:  # frame too short
+        if key_and_version is None:  # also for a frame that is too short
             return False
         try:
             self._protocol.decode_response(payload, *key_and_version)

@@ -9,7 +9,7 @@ MOST_REMARKS = 100
 
 
 class CaptureError(ValueError):
-    """Data in no supported capture format, or an invalid line of a followed stream."""
+    """Data in no supported capture format, or an invalid or empty followed stream."""
 
 
 class Report:

@@ -87,7 +87,7 @@ def _add_output(parser: ArgumentParser) -> None:
 
 def number(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise ArgumentTypeError(f"expected a number, got {text!r}")
+        raise ArgumentTypeError(f"expected an integer of at least 0, got {text!r}")
     if len(text) > MOST_DIGITS:
         raise ArgumentTypeError(f"expected at most {MOST_DIGITS} digits, got {len(text)}")
     return int(text)

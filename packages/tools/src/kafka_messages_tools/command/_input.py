@@ -54,7 +54,7 @@ def _could_be_a_name(word: str) -> bool:
 
 
 def from_standard_input(otherwise: str, word: str | None) -> bytes:
-    """Read standard input. Raises UsageError if closed, or for a terminal if ``word`` is None."""
+    """Read standard input. Raises UsageError if it is closed or too large, or a terminal and ``word`` is None."""
     if sys.stdin is None or (word is None and sys.stdin.isatty()):
         raise UsageError(otherwise)
     return whole(sys.stdin.buffer, STANDARD_INPUT)
@@ -109,11 +109,11 @@ def _found(text: str, name: str) -> bytes:
     bare = "".join(text.split())
     if text.lstrip()[:2] in ("0x", "0X") or sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
         # Damaged hex: in base64, only a third of the characters are hex digits.
-        raise UsageError(f"{name} is not hex: {no_hex}; or use --in base64 or --in raw")
+        raise UsageError(f"{name} is not hex: {no_hex}; for other formats use --in base64 or --in raw")
     try:
         return read_base64(text)
     except UsageError as error:
-        raise UsageError(f"{name} is neither hex nor base64: {error}; or use --in raw") from None
+        raise UsageError(f"{name} is neither hex nor base64: {error}; for raw bytes use --in raw") from None
 
 
 def _is_object(text: str) -> bool:

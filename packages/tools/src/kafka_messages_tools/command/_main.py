@@ -1,4 +1,4 @@
-"""Entry point of the command. Exit status: 0 success, 1 invalid data or differences, 2 invalid command line."""
+"""Entry point of the command. Exit status: 0 success, 1 bad data or no match, 2 invalid arguments, 130 interrupt."""
 
 from __future__ import annotations
 

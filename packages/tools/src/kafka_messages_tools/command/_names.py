@@ -44,7 +44,7 @@ def flexible_versions(info: MessageInfo) -> str:
 
 
 def headers_of(package: Package, info: MessageInfo) -> tuple[tuple[int, int], ...]:
-    """Return pairs of a message version and the header version used from it on; empty without a header."""
+    """Return pairs of a message version and the header version used from this version on; empty without a header."""
     if info.kind not in ("request", "response") or not package.has("protocol"):
         return ()
     api = package.api(info.api_key)

@@ -46,7 +46,7 @@ class Output:
 
     @property
     def row_width(self) -> int | None:
-        """Maximum width of a table row; None for a pipe, so that each row stays on one line."""
+        """Maximum width of a table row; None for a pipe without ``--width``, so that each row stays on one line."""
         return self.width if self._is_terminal or self._width is not None else None
 
     def record(self, values: Mapping[str, object]) -> None:

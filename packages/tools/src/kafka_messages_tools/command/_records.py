@@ -19,10 +19,10 @@ _MAY_BE_METADATA = "redacted, may be a metadata record; use --topic, or --show-s
 
 
 class TopicDecoder:
-    """Decoder for the batches of one topic; ``failed`` is set if a record could not be decoded.
+    """Decoder for the batches of one topic; ``failed`` is set if a record or batch could not be decoded.
 
-    ``is_sure`` is True if the user named the topic. Otherwise records that may come from the metadata log are
-    decoded as metadata records, with secrets redacted; if decoding fails, the whole record is redacted.
+    ``is_sure`` is True if the user named the topic. Otherwise a record of an unknown topic that may come from the
+    metadata log is decoded as a metadata record; if decoding fails, it is redacted unless ``show_secrets``.
     """
 
     def __init__(self, package: Package, topic: str | None, show_secrets: bool, is_sure: bool) -> None:
@@ -38,7 +38,7 @@ class TopicDecoder:
         self._metadata = logs.get(self._secrets.METADATA_TOPIC)
 
     def rows(self, batch: Any) -> Iterator[dict[str, object]]:
-        """Yield a row per record, or an error for a batch whose codec is not installed. Raises DecodeError."""
+        """Yield a row per record, or one row with an error if the codec is not installed. Raises DecodeError."""
         from kafka_records import MissingCodecError, RecordError
 
         try:

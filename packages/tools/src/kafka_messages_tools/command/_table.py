@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ..package import Package
 
-# Subcommands in help order. `explain` includes the component `secrets`, which redacts all output.
+# Subcommands in help order. The component `explain` includes `secrets`, which redacts all output.
 SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "explain": ("meaning of each byte of a message", ("explain",)),
     "decode": ("bytes to JSON", ("explain",)),

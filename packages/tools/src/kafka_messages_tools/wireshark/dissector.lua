@@ -160,7 +160,7 @@ local function take(r, size)
   return range
 end
 
--- Empty range at an offset; at the end it is the last byte, because Wireshark shows no empty range there.
+-- Empty range at an offset; the last byte at the end of the data, where Wireshark shows no empty range.
 local function nothing(tvb, at)
   if at < tvb:len() then return tvb:range(at, 0) end
   return tvb:range(at - 1, 1)
@@ -455,7 +455,7 @@ local function is_request(tvb, pinfo, talk)
   return pinfo.dst_port == talk.server
 end
 
--- Finds the request of a response: the latest earlier one with its correlation id.
+-- Finds the request of a response: the latest earlier request with the same correlation id.
 local function request_of(talk, id, number)
   local best
   for _, each in ipairs(talk.requests[id] or {}) do

@@ -55,8 +55,7 @@ class Jars:
 
 
 def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Mapping[str, str] | None = None) -> Jars:
-    """Copy the jars of ``release`` (for example ``4.4.0``) and their dependencies into ``folder``. Raises
-    ArtifactError.
+    """Copy the jars of a release and their dependencies into ``folder``. Raises ArtifactError.
 
     ``more`` are additional artifacts; ``modules`` are artifacts with versions, and replace the default list. An artifact
     missing in the release, except the clients, comes from an earlier release of the same major version.

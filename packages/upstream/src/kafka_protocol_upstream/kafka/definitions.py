@@ -28,7 +28,7 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
     """Write every definition of ``jars`` below ``root``; return the changes.
 
     Descriptions in ``root`` are kept, by field path. Files of removed definitions are deleted. New entity types are
-    added to ``entity-types.json``.
+    added to ``entity-types.json``. Raises ImportSpecsError, and ValueError for a fixup that does not apply.
     """
     texts = {path: text for artifact in jars.versions for path, text in _texts(jars, artifact, FOLDERS[artifact], root)}
     new_types = _new_entity_types(texts.values(), root)

@@ -42,7 +42,7 @@ WIDTH = 118
 
 def facts(definition: dict[str, Json], about: dict[str, str]) -> dict[str, Json]:
     """Return a definition in canonical order, with the descriptions in ``about``, by path."""
-    if definition.get("validVersions") == "none":  # of a removed API only its identity is kept
+    if definition.get("validVersions") == "none":  # keep only the identity of a removed API
         keep = ("apiKey", "type", "name", "validVersions")
         definition = {key: definition[key] for key in keep if key in definition}
     return _ordered(definition, MESSAGE_ORDER, "", about)

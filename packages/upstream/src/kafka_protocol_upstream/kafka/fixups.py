@@ -30,7 +30,7 @@ FIXUPS = (
 
 
 def fixed(file: str, release: str, data: bytes) -> tuple[bytes, str | None]:
-    """Apply the fixup of a definition file, if it has one; return the file and the reason or None.
+    """Apply the fixup of a definition file, if there is one; return the content, and the reason or None.
 
     Raises ValueError unless the file contains the text to replace exactly once.
     """

@@ -35,7 +35,8 @@ class Found:
 def import_history(jars: dict[str, list[Path]], root: Path, log: Log = lambda line: None) -> list[str]:
     """Write a history of the releases in ``jars``; return the changes.
 
-    ``log`` receives a line for each fixup. Raises HistoryError for an invalid definition, or different ones of a message.
+    ``log`` receives a line for each fixup. Raises HistoryError for an invalid jar or definition, or if jars of a
+    release define a message differently.
     """
     releases: store.Releases = {}
     codes: store.Codes = {}
@@ -50,7 +51,7 @@ def import_history(jars: dict[str, list[Path]], root: Path, log: Log = lambda li
 def add_release(release: str, jars: list[Path], root: Path, log: Log = lambda line: None) -> list[str]:
     """Add or replace one release in a history; return the changes.
 
-    Raises HistoryError, before writing, if jars are missing, unreadable or without definitions.
+    Raises HistoryError, before writing, for missing jars, and for invalid, differing or no definitions.
     """
     known = store.releases_of(root)
     kept = _release(release, jars, log)

@@ -42,7 +42,7 @@ def readme_of(project: Path) -> str:
 
 
 def sources_of(project: Path) -> dict[str, str]:
-    """Map the path of each source file in the wheel to its path in the project."""
+    """Map the path of each source file below ``src`` to its path in the project."""
     folder = project / "src"
     paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
     return {path: f"src/{path}" for path in paths if not _IS_NO_SOURCE.search(path)}

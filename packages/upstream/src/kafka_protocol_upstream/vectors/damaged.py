@@ -44,7 +44,7 @@ class Damaged:
 
 
 def damaged(folder: Path) -> Iterator[Damaged]:
-    """Yield damaged encodings of the vectors in a folder, sorted by message, version and kind."""
+    """Yield damaged encodings of the lowest, highest and first flexible version of each message in a folder, sorted."""
     for name, written in sorted(_written(folder).items()):
         known = [each for each in written if len(each.data) <= LARGEST]
         for version in _versions(written):

@@ -29,7 +29,8 @@ class Enumerations:
     def renewed(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return the enumerations with current names and values. Raises OracleError for an unknown Java name.
 
-        An enumeration with a ``class`` gets the members of that Java enum; a member with a ``constant``, its value.
+        An enumeration with a ``class`` gets the members of that Java enum; a member with a ``constant`` gets the constant's
+        value.
         """
         questions = [line for entry in entries for line in _questions(entry)]
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Enumerations"]

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(jars: Path, history: Path) -> int:
-    """Check every witness; return 0, 1 if Kafka's classes do not confirm a witness, or 2 without jars."""
+    """Check every witness. Return 0, 1 if Kafka's classes do not confirm all of them, or 2 without jars."""
     if not any(jars.glob("*/*.jar")):
         print(
             f"{jars} has no jars of Kafka's releases: run nox -s upstream -- import-history first",

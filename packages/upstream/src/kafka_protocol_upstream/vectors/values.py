@@ -50,7 +50,7 @@ class VectorDraw:
         return self.non_default(type, None)
 
     def non_default(self, type: str, default: str | None) -> Scalar:
-        """Return a value that is neither zero nor the default. Raises ValueError for an unknown type."""
+        """Return a value other than ``default`` (None: zero or empty). Raises ValueError for an unknown type."""
         if type in INTEGERS:
             lowest, highest = INTEGERS[type].range
             known = 0 if default is None else int(default, 0)

@@ -66,7 +66,7 @@ def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) 
 
 
 def write_errors(jars: Jars, path: Path) -> int:
-    """Write Kafka's error codes to ``path`` as a JSON list, keeping its descriptions; return the number of codes."""
+    """Write Kafka's error codes to ``path`` as a JSON list, keeping the file's descriptions; return the number of codes."""
     errors = error_codes(jars)
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     about = {error["name"]: {"about": error["about"]} for error in known if "about" in error}
@@ -88,7 +88,7 @@ def pinned_release(specs: Path) -> str:
     """Return the Kafka release of the definitions, from the file ``SOURCE``. Raises OSError or ValueError."""
     release = json.loads((specs / "SOURCE").read_text(encoding="utf-8")).get("release")
     if not isinstance(release, str):
-        raise ValueError(f"{specs / 'SOURCE'}: no release; run nox -s upstream -- import-specs")
+        raise ValueError(f"{specs / 'SOURCE'}: no release; run nox -s upstream -- import-specs RELEASE")
     return release
 
 

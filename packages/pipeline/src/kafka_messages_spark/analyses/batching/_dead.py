@@ -21,10 +21,10 @@ _OFFSET_COMMITS = (0, 1)
 def by_key(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, transactions: bool = True) -> DataFrame:
     """Sum the records of compacted topics per ``topic``, ``partition`` and ``key``.
 
-    ``superseded`` counts records that have no key, were aborted, or are followed by one with the same key.
-    ``cleanable_bytes`` is the size of superseded records in closed segments, and ``dirty_bytes`` the size of records from
-    the cleaner's checkpoint on. ``is_removed`` marks keys whose last record is a tombstone. Sizes are stored bytes.
-    ``transactions`` false skips the search for aborted records.
+    ``superseded`` counts records that have no key, were aborted, or are followed by one with the same key; records of
+    open transactions do not count. ``cleanable_bytes`` is the size of records superseded within closed segments, and
+    ``dirty_bytes`` the size of records from the cleaner's checkpoint on. ``is_removed`` marks keys whose last record is
+    a tombstone. Sizes are stored bytes. ``transactions`` false treats the records of all transactions as committed.
     """
     rows = records_in(files, logs)
     none = F.lit(None).cast("string")

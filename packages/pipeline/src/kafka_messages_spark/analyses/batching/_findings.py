@@ -21,7 +21,7 @@ _NONE = {"partition": "int", "producer_id": "long", "compression": "string"}
 
 
 def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
-    """Return one row per finding in ``sums`` and ``dead``.
+    """Return one row per finding in ``sums`` (from ``busy`` batches on) and ``dead`` (from ``busy`` records on).
 
     - ``batches of one record``: at least 90 % of a producer's batches, at 10 records per second or more.
     - ``compression that enlarges``: compressed batches exceed their uncompressed size.

@@ -28,7 +28,7 @@ _MESSAGE = StructType(
 def messages_of(records: DataFrame, topic: str) -> DataFrame:
     """Return the messages in ``key`` and ``value`` of an internal topic.
 
-    Control records and tombstones are omitted; unknown record types have a null message.
+    Control records are omitted; ``body`` is null for tombstones, ``message`` for unknown record types.
     """
     if topic not in LOGS:
         raise invalid_argument(
@@ -64,7 +64,7 @@ def _messages(log: str, key: pa.Array, value: pa.Array) -> Iterator[pa.RecordBat
 
 
 def messages_of_pairs(pairs: DataFrame) -> DataFrame:
-    """Return the messages of ``traffic.pair``; null for unreadable headers, and for responses without a request."""
+    """Return the messages of ``traffic.pair``; ``message`` is null if the header is unreadable or the request missing."""
     for name in ("api_name", "api_version", "request", "response", "response_version", "response_header_size"):
         require(pairs, name, "messages_of_pairs")
     sides = []

@@ -43,8 +43,9 @@ def measure(
 def fields(measured: DataFrame) -> DataFrame:
     """Return the number of values of each field, and their total size in each encoding.
 
-    ``defined`` is the size at the type's width. Sizes are null for encodings that do not fit. ``smallest`` is the encoding
-    with the fewest bytes, and ``saved`` the bytes that it saves. Tagged fields at their default are not counted.
+    ``defined`` is the size at the type's width. Sizes are null for encodings that do not fit or exceed the type. ``smallest``
+    is the encoding with the fewest bytes, and ``saved`` the bytes that it saves. Tagged fields at their default do not
+    count.
     """
     found = (
         measured.where("path is not null")

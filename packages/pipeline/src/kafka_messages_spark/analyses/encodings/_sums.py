@@ -22,8 +22,8 @@ BITS = {"int16": 16, "int32": 32, "int64": 64}
 _BORDERS = np.array([1 << 7 * size for size in range(1, 10)], np.uint64)
 _TRAILING = "__kafka_trailing"
 
-# Counters of a field by packed and upacked size. Rows without a path count messages; type malformed counts undecodable
-# ones.
+# Counters of a field by packed and upacked size. Rows without a path count messages: undecodable ones if the type is
+# malformed, otherwise decoded ones.
 SUMS = pa.schema(
     [
         pa.field("message", pa.string()),

@@ -19,7 +19,7 @@ CHANGES = pa.list_(
         pa.struct([pa.field("field", pa.string()), pa.field("before", pa.string()), pa.field("after", pa.string())]),
     )
 )
-# The column what is before or after for an entity of an image, and change for the effect of one record.
+# ``what`` is ``before`` or ``after`` for an entity of an image, and ``change`` for the effect of one record.
 REPLAYED = pa.schema(
     [
         pa.field("what", pa.string()),

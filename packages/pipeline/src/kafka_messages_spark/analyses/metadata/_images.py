@@ -101,7 +101,7 @@ def changes(replay: DataFrame) -> DataFrame:
 
 
 def differences(before: DataFrame, after: DataFrame) -> DataFrame:
-    """Return the entities that differ between two images, in the form of ``changes``."""
+    """Return the entities that differ between two images; ``change`` and ``changes`` are as in ``changes()``."""
     old = before.select("entity", "key", *(F.col(name).alias(f"old_{name}") for name in ("name", "fields")))
     joined = old.join(after, ["entity", "key"], "full")
     had, has = F.col("old_fields"), F.col("fields")

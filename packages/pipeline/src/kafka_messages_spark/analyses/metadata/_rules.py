@@ -13,7 +13,7 @@ IGNORED = "ignored"
 
 @dataclass(frozen=True)
 class RecordRule:
-    """Effect of a record type. ``key`` lists the identifying fields; the first one identifies the group."""
+    """Effect of a record type. ``key`` lists the identifying fields."""
 
     record: str
     entity: str

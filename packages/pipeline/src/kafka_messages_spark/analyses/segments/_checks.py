@@ -32,7 +32,7 @@ def check_segments(
     """Check segment files; ``files`` and ``findings`` take the result.
 
     ``depth`` is ``records`` (decode all records) or ``batches`` (headers and checksums only). Raises PySparkValueError
-    for a missing path.
+    for another depth or a missing path.
     """
     if depth not in DEPTHS:
         raise invalid_argument(f"check_segments: depth must be one of {', '.join(DEPTHS)}, not {depth!r}")

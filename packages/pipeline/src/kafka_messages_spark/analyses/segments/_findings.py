@@ -82,8 +82,8 @@ def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataF
 def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
     """Return the findings of each file, by ``check`` (see ``CHECKS``) and ``severity``.
 
-    Gaps in compacted logs have severity ``info``. ``cleaned`` (entries of ``cleaner-offset-checkpoint``) names additional
-    compacted topics. ``watermarks`` (``replication-offset-checkpoint``) enables the check ``high_watermark``.
+    Missing offsets and sequence numbers in compacted logs are ``info``. ``cleaned`` (``cleaner-offset-checkpoint``) names
+    additional compacted topics. ``watermarks`` (``replication-offset-checkpoint``) enables the check ``high_watermark``.
     """
     summary = (
         checks.where("summary is not null").select("file", "size", "start", "summary.*").withColumn("folder", folder())

@@ -29,8 +29,8 @@ STATES = (
 def coordinator_states(records: DataFrame) -> DataFrame:
     """Return the last state of each transactional ID, from rows of ``transaction_state``.
 
-    ``state`` is one of ``STATES``, or null after a tombstone. Producer IDs are -1 for none; ``producer_ids`` lists all that
-    the transactional ID has had.
+    ``state`` is one of ``STATES``, ``state N`` for an unknown number, or null after a tombstone. Producer IDs are -1 for
+    none; ``producer_ids`` lists all that the transactional ID has had.
     """
     for name in ("transaction_log", "is_tombstone", "partition", "offset", "timestamp"):
         require(records, name, "coordinator_states")

@@ -32,7 +32,7 @@ def open_transactions(
     ``partitions`` is ``partition_offsets`` of the same batches. ``states`` is ``coordinator_states`` or None. ``as_of``
     is an aware datetime or milliseconds. ``unread`` counts ``__transaction_state`` partitions missing in ``states``.
 
-    ``verdict`` is ``ongoing`` (within its timeout), ``late`` (beyond it), ``hanging`` (the coordinator has no such
+    ``verdict`` is ``ongoing`` (within the timeout), ``late`` (beyond it), ``hanging`` (the coordinator has no such
     transaction) or ``unknown``. ``reason`` explains the verdict; ``note`` and ``limitation`` name uncertainties.
     """
     now = F.lit(as_of if isinstance(as_of, int) else round(as_of.timestamp() * 1000))

@@ -76,8 +76,8 @@ def _with_starts(partitions: DataFrame, starts: DataFrame) -> DataFrame:
 def stable_offsets(transactions: DataFrame, partitions: DataFrame, watermarks: DataFrame | None = None) -> DataFrame:
     """Add the last stable offset, at which ``read_committed`` consumers stop, to the result of ``partition_offsets``.
 
-    New columns: ``open`` (number of open transactions), ``last_stable_offset``, ``blocked_offsets`` (their number up to the
-    log end), ``oldest_open_timestamp``, and ``high_watermark`` (from ``checkpoints.high_watermarks``, or null).
+    New columns: ``open`` (number of open transactions), ``last_stable_offset``, ``blocked_offsets`` (number from there to
+    the log end), ``oldest_open_timestamp``, and ``high_watermark`` (from ``checkpoints.high_watermarks``, or null).
     """
     if watermarks is None:
         known = partitions.withColumn("high_watermark", F.lit(None).cast("long"))

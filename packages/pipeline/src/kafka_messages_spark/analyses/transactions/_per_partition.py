@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def find_transactions(batches: DataFrame) -> DataFrame:
     """Return one row per transaction and partition; copies of a batch count once.
 
-    ``status`` is committed, aborted or open. Offsets are null for a marker without data. ``bytes`` is the stored size,
-    ``duration_ms`` the time from the first record to the marker. ``may_begin_earlier`` is true if retention may have
-    removed the beginning. ``stale_markers`` counts ineffective markers of older epochs.
+    ``status`` is committed, aborted or open. Offsets and times of data are null for a marker without data. ``bytes`` is the
+    stored size, ``duration_ms`` the time from the first record to the marker. ``may_begin_earlier`` is true if retention
+    may have removed the beginning. ``stale_markers`` counts ineffective markers of older epochs.
     """
     named = sound(batches, "find_transactions")
     is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")

@@ -32,7 +32,7 @@ def whole_transactions(transactions: DataFrame) -> DataFrame:
 
 
 def producers(transactions: DataFrame, states: DataFrame | None = None) -> DataFrame:
-    """Return one row per transactional producer with sums, and its transactional ID if ``states`` contain it.
+    """Return one row per transactional producer ID with sums; ``transactional_id`` is null if ``states`` lack the producer.
 
     ``transactions`` counts whole transactions; ``committed``, ``aborted`` and ``open`` count once per partition.
     """

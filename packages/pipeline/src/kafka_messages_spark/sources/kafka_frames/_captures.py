@@ -36,7 +36,7 @@ class Naming:
     broker_ports: tuple[int, ...]
 
     def parse(self, owner: str, file: str) -> tuple[str, str]:
-        """Return the connection and direction of a file; raise PySparkValueError if the direction is unknown."""
+        """Return the connection and direction of a file; raise PySparkValueError if its name does not determine them."""
         name = file.rpartition("/")[2]
         if self.pattern is not None:
             connection, direction = self._by_pattern(owner, file, name)
@@ -102,7 +102,7 @@ class FrameBlock:
 
 
 def frame_blocks(file: Any, max_frame: int) -> Iterator[FrameBlock]:
-    """Yield the frames of a stream up to the first invalid length.
+    """Yield the frames of a stream up to the first invalid length, then the undecodable rest.
 
     Memory use is bounded by the file size, even if a length prefix claims more.
     """

@@ -39,7 +39,7 @@ def first_offset(files: Sequence[File]) -> int | None:
 
 
 def offset_after(files: Sequence[File]) -> int | None:
-    """Return the log end: the end of the last complete batch, or the base offset of a later, empty segment."""
+    """Return the log end: the end of the last complete batch, or the base offset of a later, empty segment; or None."""
     bases = [base for file in files if (base := base_of(file.base_name)) is not None]
     ends = (after for file in reversed(files) if (after := _after(file)) is not None)
     if len(bases) < len(files):

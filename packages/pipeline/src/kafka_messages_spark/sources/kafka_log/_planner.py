@@ -36,7 +36,7 @@ class LogAccess:
 
 @dataclass
 class Limit:
-    """Limits of one batch; at least one file or record batch is taken."""
+    """Limits of one micro-batch; at least one file or record batch is taken."""
 
     files: int | None = None
     bytes: int | None = None
@@ -281,7 +281,7 @@ class _Group:
 
 
 def latest(progress: Progress, files: Iterable[File]) -> dict[str, Any]:
-    """Return the last file of each folder and the unread bytes of all files, as JSON values."""
+    """Return the last file of each folder, and the number of unread files and bytes, as JSON values."""
     folders: dict[str, Any] = {}
     unread = []
     for file in sorted(files, key=lambda each: each.name):

@@ -48,7 +48,7 @@ class Range:
     end: int | None
     # Known start of a batch, at or before start.
     base: int = 0
-    # Minimum file size when the range was planned; None: the file may be shorter or missing.
+    # File size that the plan of a stream requires; None: not checked.
     planned: int | None = None
     # Skip records below this offset.
     from_offset: int | None = None

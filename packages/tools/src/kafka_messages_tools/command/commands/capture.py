@@ -26,7 +26,7 @@ EXAMPLES = ("capture traffic.pcapng", "capture traffic.pcap --clients", "capture
 def add_arguments(parser: ArgumentParser) -> None:
     from .._arguments import number, one_of
 
-    about = "pcap or pcapng, also gzipped, or the text of a followed stream; - for standard input"
+    about = "pcap or pcapng, also gzipped, or the text of 'Follow TCP Stream'; - for standard input"
     parser.add_argument("file", help=about)
     about = "API versions that each client uses, and Kafka releases that lack some of these versions"
     parser.add_argument("--clients", action="store_true", help=about)

@@ -18,7 +18,7 @@ EXAMPLES = ("errors 35", "errors NOT_COORDINATOR", "errors -1", "errors 16 --fie
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("code", nargs="*", help="error codes, by number or name")
-    about = "also print all fields that contain error codes"
+    about = "also print the error code fields of all messages"
     parser.add_argument("--fields", action="store_true", help=about)
 
 

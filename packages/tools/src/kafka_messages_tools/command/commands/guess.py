@@ -35,6 +35,9 @@ def run(given: Namespace, out: Output, package: Package) -> int:
             progress.step()
             found += guesser.messages(each)
     found.sort(key=lambda guess: (-guess.score, guess.what))
+    looks_like = package.foreign_protocol(data)
+    if looks_like and not out.is_json and not (found and "frame length" in looks_like):
+        out.line(f"this looks like {looks_like}")
     for guess in found[:MOST]:
         if out.is_json:
             out.record(
@@ -51,6 +54,4 @@ def run(given: Namespace, out: Output, package: Package) -> int:
             out.wrapped(f"  {'; '.join(guess.reasons)}", "  ")
     if not found and not out.is_json:
         out.line("no message of this package decodes these bytes completely and re-encodes them")
-        if looks_like := package.foreign_protocol(data):
-            out.line(f"this looks like {looks_like}")
     return 0 if found else 1

@@ -83,7 +83,7 @@ def _size(file: BinaryIO) -> int:
 
 
 def topic_of(path: str, metadata_topic: str) -> str | None:
-    """Return the topic from the directory name (``orders-0`` is partition 0 of ``orders``), or None."""
+    """Return the metadata topic for a ``.checkpoint`` file, else the topic of the directory ``orders-0``, or None."""
     if path == "-":
         return None
     if path.endswith(".checkpoint"):
@@ -112,7 +112,9 @@ def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
         except BatchDecodeError as error:
             raise decode_error(f"at byte {at}: {error.reason}", "RecordBatch", offset=at) from None
         if reader.incomplete:
-            raise decode_error(f"at byte {at}: incomplete batch: {len(data)} bytes", "RecordBatch", offset=at)
+            whole = f" of {size + _OVERHEAD}" if len(head) == _OVERHEAD else ""
+            what = f"at byte {at}: incomplete batch: {len(data)}{whole} bytes"
+            raise decode_error(what, "RecordBatch", offset=at)
         at += len(data)
 
 
