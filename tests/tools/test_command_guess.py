@@ -95,3 +95,15 @@ def test_responses_of_a_real_broker_are_detected(run_command: RunCommand) -> Non
 def covers(versions: str, version: int) -> bool:
     first, _, last = versions.partition("-")
     return int(first) <= version <= int(last or first)
+
+
+@pytest.mark.parametrize(
+    ("data", "looks_like"),
+    [(bytes.fromhex("16030102000100"), "a TLS ClientHello"), (b"GET / HTTP/1.1\r\n\r\n", "an HTTP/1 request")],
+    ids=["TLS", "HTTP/1"],
+)
+def test_foreign_protocol_is_named(data: bytes, looks_like: str, run_command: RunCommand) -> None:
+    _, out, _ = run_command("guess", data.hex(), "--in", "hex")
+    assert out.splitlines()[0] == f"this looks like {looks_like}"
+    status, out, _ = run_command("explain", "--frame", data.hex(), "--in", "hex")
+    assert (status, out.splitlines()[-1]) == (1, f"this looks like {looks_like}")

@@ -204,7 +204,7 @@ def test_other_protocols_and_ports_are_counted() -> None:
     packets = [*http.packets(), *tls.packets(), *kafka.packets()]
     found, capture = capture_of(packets)
     assert summary(found) == [(1, True, True)]
-    assert capture.report.counts["connections without Kafka traffic"] == 1
+    assert capture.report.counts["connections without Kafka traffic (an HTTP/1 request)"] == 1
     assert capture.report.counts["connections encrypted by TLS"] == 1
     found, capture = capture_of(packets, ports=(80,))
     assert capture.report.counts["connections on other ports"] == 2

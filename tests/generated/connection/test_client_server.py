@@ -320,7 +320,8 @@ def test_close_inside_a_frame_raises() -> None:
         (frame(b"\0\0\0\0\0\0"), "the response to HeartbeatRequest v4 with correlation id 0 cannot be read at offset 0: "
          "HeartbeatResponse v4: throttle_time_ms: INT32: 4 bytes needed at offset 5, 1 left"),
         (b"\xff\xff\xff\xff", "the length of the frame at offset 0 is negative: -1"),
-        (b"HTTP/1.1 400", "the frame at offset 0 has 1213486160 bytes, but at most 1000 are allowed"),
+        (b"HTTP/1.1 400", "the frame at offset 0 has 1213486160 bytes, but at most 1000 are allowed; this looks like an "
+         "HTTP/1 response"),
     ],
 )  # fmt: skip
 def test_invalid_response_raises_remote_protocol_error(data: bytes, reason: str) -> None:

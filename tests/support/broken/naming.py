@@ -225,27 +225,36 @@ MESSAGES: tuple[Case, ...] = (
     Case(
         "headerVersions gap",
         text(**ASK, headerVersions={"0": 0, "2+": 1}),
-        "1: $.headerVersions: headerVersions range 2+ must start at version 1; ranges are contiguous from 0",
+        "1: $.headerVersions: headerVersions has no range for 1; add it, because every version needs one",
     ),
     Case(
         "headerVersions not from 0",
-        text(**ASK, headerVersions={"1+": 1}),
-        "1: $.headerVersions: headerVersions range 1+ must start at version 0; ranges are contiguous from 0",
+        text(**ASK, headerVersions={"2+": 1}),
+        "1: $.headerVersions: headerVersions has no range for 0-1; add it, because every version needs one",
     ),
     Case(
-        "headerVersions backwards",
-        text(**ASK, headerVersions={"0": 1, "1+": 0}),
-        "1: $.headerVersions: headerVersions range 1+ goes back to header version 0; header versions cannot decrease",
+        "headerVersions overlap",
+        text(**ASK, headerVersions={"3+": 2, "0-5": 1}),
+        "1: $.headerVersions: headerVersions has overlapping ranges 0-5 and 3+; give each version one header",
     ),
     Case(
-        "headerVersions above valid",
-        text(**ASK, headerVersions={"0-3": 1, "4+": 2}),
-        "1: $.headerVersions: headerVersions range 4+ starts above the highest valid version 3",
+        "headerVersions with an empty range",
+        text(**ASK, headerVersions={"none": 1, "0+": 1}),
+        "1: $.headerVersions: headerVersions has the range none, which is empty; remove it",
+    ),
+    Case(
+        "headerVersions in any order, decreasing, and above the valid versions",
+        text(**ASK, headerVersions={"4+": 1, "0-1": 2, "2-3": 1}),
     ),
     Case(
         "headerVersions closed",
-        text(**ASK, headerVersions={"0-3": 1}),
-        "1: $.headerVersions: the last range of headerVersions must be open-ended, like 2+",
+        text(**ASK, headerVersions={"2-3": 1, "0-1": 1}),
+        "1: $.headerVersions: headerVersions ends with 2-3; the last range must be open, like 4+",
+    ),
+    Case(
+        "headerVersions without valid versions",
+        text(**ASK, validVersions="none", headerVersions={"0+": 1}),
+        "1: $.headerVersions: message AskRequest has no valid versions, so it has no headers; remove headerVersions",
     ),
     Case(
         "message twice",

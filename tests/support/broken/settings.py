@@ -420,6 +420,28 @@ CASES = [
         files={"Tell.json": TELL},
     ),
     Case(
+        "flexible body with a header that is not flexible",
+        "[protocol]\nheaders = 'kafka'\n",
+        "Answer.json:1: $.headerVersions: AskResponse is flexible in 2-3, but ResponseHeader 0 is not; declare a "
+        "flexible header for these versions",
+        "Ask.json:1: $.headerVersions: AskRequest is flexible in 1-3, but RequestHeader 1 is not; declare a flexible "
+        "header for these versions",
+        files={
+            "Ask.json": {**ASK, "flexibleVersions": "1+", "headerVersions": {"0+": "1"}},
+            "Answer.json": {**ANSWER, "flexibleVersions": "2+", "headerVersions": {"0+": "0"}},
+        },
+    ),
+    Case(
+        "ApiVersionsResponse with another header than 0",
+        "[protocol]\nheaders = 'kafka'\n",
+        "Answer.json:1: $.headerVersions: ApiVersionsResponse has ResponseHeader 1 in 2-3, but clients read it before "
+        "they know versions; give it header 0 in all versions",
+        files={
+            "Ask.json": {**ASK, "name": "ApiVersionsRequest"},
+            "Answer.json": {**ANSWER, "name": "ApiVersionsResponse", "headerVersions": {"2+": "1", "0-1": "0"}},
+        },
+    ),
+    Case(
         "versions unknown to Kafka's headers",
         "[protocol]\nheaders = 'kafka'\n",
         "Answer.json:1: $.headerVersions: Kafka's ResponseHeader has versions 0-1, not 5; declare another in "

@@ -6,6 +6,7 @@ from __future__ import annotations
 from .._core.display import display, is_int
 from .._core.wire import as_bytes
 from ..protocol import FrameReader, FramingError
+from ..protocol._foreign import known_protocol
 from ._errors import LocalProtocolError, RemoteProtocolError
 from ._events import ConnectionClosed
 from ._states import CLOSED, Event, State
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from .._core.wire import BytesLike
 
 LENGTH_SIZE = 4
+# Bytes of an invalid frame that are compared with other protocols.
+_FIRST_BYTES = 1024
 
 
 class Incoming:
@@ -106,6 +109,8 @@ class Incoming:
             raise LocalProtocolError("the peer has closed the connection; open a new one")
 
     def _ended(self, reason: str, rest: bytes) -> RemoteProtocolError:
+        if looks_like := known_protocol(rest[:_FIRST_BYTES]):
+            reason += f"; this looks like {looks_like}"
         self._rest = rest
         self._error = RemoteProtocolError(reason, self._offset)
         self.change(Event.CLOSED)

@@ -9,6 +9,7 @@ from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 REQUEST_HEADER, RESPONSE_HEADER = "RequestHeader", "ResponseHeader"
+API_VERSIONS_RESPONSE = "ApiVersionsResponse"
 # Fields that the component ``protocol`` reads and writes
 FIELDS = {
     REQUEST_HEADER: (
@@ -28,7 +29,7 @@ def header_versions(message: Message) -> HeaderVersions:
     """Return the declared header versions, or else those that Kafka's generator derives."""
     if message.header_versions is not None:
         return tuple(sorted((Versions.parse(text).lowest, int(v)) for text, v in message.header_versions.items()))
-    if message.name == "ApiVersionsResponse":
+    if message.name == API_VERSIONS_RESPONSE:
         # KIP-511: clients read this response before they know the broker's versions.
         return ((0, 0),)
     classic, flexible = (1, 2) if message.kind == REQUEST else (0, 1)
@@ -74,10 +75,10 @@ def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, pr
     for message in messages:
         if message.kind != kind or problems.has_error_at(message.places.get("headerVersions")):
             continue
-        for version in _used(message):
+        for version, bodies in _used(message):
             if version in header.valid:
-                continue
-            if are_kafkas:
+                _flexible(header, version, message, bodies, problems)
+            elif are_kafkas:
                 what = f"Kafka's {header.name} has versions {header.valid}, not {version}"
                 problems.error(
                     message.at("headerVersions"), f"{what}; declare another in headerVersions of {message.name}"
@@ -89,9 +90,27 @@ def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, pr
                 problems.error(header.at("validVersions"), f"{what}; {remedy}")
 
 
-def _used(message: Message) -> Iterator[int]:
+def _flexible(header: Message, version: int, message: Message, bodies: Versions, problems: Problems) -> None:
+    """Check that flexible bodies have a flexible header, and ApiVersionsResponse header 0 (KIP-511)."""
+    flexible = bodies.intersect(message.flexible)
+    if message.header_versions is None:
+        return
+    if message.name == API_VERSIONS_RESPONSE:
+        if version != 0:
+            what = (
+                f"{message.name} has {header.name} {version} in {bodies}, but clients read it before they know versions"
+            )
+            problems.error(message.at("headerVersions"), f"{what}; give it header 0 in all versions")
+    elif not flexible.empty and version not in header.flexible:
+        what = f"{message.name} is flexible in {flexible}, but {header.name} {version} is not"
+        problems.error(message.at("headerVersions"), f"{what}; declare a flexible header for these versions")
+
+
+def _used(message: Message) -> Iterator[tuple[int, Versions]]:
+    """Yield each header version with the body versions that have it."""
     pairs = header_versions(message)
     ends = [first - 1 for first, _ in pairs[1:]] + [MAX_VERSION]
     for (first, version), end in zip(pairs, ends, strict=True):
-        if not Versions(first, end).intersect(message.valid).empty:
-            yield version
+        bodies = Versions(first, end).intersect(message.valid)
+        if not bodies.empty:
+            yield version, bodies

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, NAME, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.source import Problems
-from kafka_message_generator.spec.versions import Versions, VersionsError
+from kafka_message_generator.spec.versions import MAX_VERSION, Versions, VersionsError
 
 _OTHER = {REQUEST: RESPONSE, RESPONSE: REQUEST}
 Keys = dict[tuple[str, str, int], Message]  # by folder (for records), kind and apiKey
@@ -16,6 +16,9 @@ Keys = dict[tuple[str, str, int], Message]  # by folder (for records), kind and 
 
 def check(message: Message, problems: Problems) -> None:
     if message.is_removed:
+        if message.header_versions is not None:
+            what = f"message {message.name} has no valid versions, so it has no headers"
+            problems.error(message.at("headerVersions"), f"{what}; remove headerVersions")
         return
     _versions(message, problems)
     _request_only(message, problems)
@@ -68,6 +71,7 @@ def _coordinator(message: Message, problems: Problems) -> None:
 
 
 def _header_versions(message: Message, ranges: dict[str, str], problems: Problems) -> None:
+    """Check the ranges of the map (KIP-1313); ``headers.check`` checks the header versions."""
     place = message.at("headerVersions")
     if message.kind not in (REQUEST, RESPONSE, ""):
         what = f"message {message.name} has type {message.kind}, but headerVersions belong to requests and responses"
@@ -76,32 +80,30 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
     if not ranges:
         problems.error(place, "headerVersions is empty; remove it or map every version to a header version")
         return
-    next_version, last_header = 0, 0
+    found = []
     for text, header in ranges.items():
         try:
-            versions = Versions.parse(text)
+            found.append((Versions.parse(text), text))
         except VersionsError as error:
             problems.error(place, str(error))
             return
         if not re.fullmatch(r"[0-9]{1,4}", header):
             problems.error(place, f"headerVersions maps {text} to {header!r}; a header version is a number below 10000")
             return
-        if versions.lowest != next_version:
+    expected, last = 0, ""
+    for versions, text in sorted(found):
+        if versions.empty:
+            problems.error(place, f"headerVersions has the range {text}, which is empty; remove it")
+        elif versions.lowest > expected:
+            missing = Versions(expected, versions.lowest - 1)
+            problems.error(place, f"headerVersions has no range for {missing}; add it, because every version needs one")
+        elif versions.lowest < expected:
             problems.error(
-                place, f"headerVersions range {text} must start at version {next_version}; ranges are contiguous from 0"
+                place, f"headerVersions has overlapping ranges {last} and {text}; give each version one header"
             )
-        if int(header) < last_header:
-            problems.error(
-                place,
-                f"headerVersions range {text} goes back to header version {header}; header versions cannot decrease",
-            )
-        if versions.lowest > message.valid.highest:
-            problems.error(
-                place, f"headerVersions range {text} starts above the highest valid version {message.valid.highest}"
-            )
-        next_version, last_header = versions.highest + 1, int(header)
-    if next_version != 32768:
-        problems.error(place, "the last range of headerVersions must be open-ended, like 2+")
+        expected, last = max(expected, versions.highest + 1), text
+    if expected <= MAX_VERSION:
+        problems.error(place, f"headerVersions ends with {last}; the last range must be open, like {expected}+")
 
 
 def check_all(

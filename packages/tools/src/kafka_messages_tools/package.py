@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 # Import name of the package for Kafka's own messages.
 DEFAULT = "kafka_messages"
+# Number of bytes that are compared with other protocols.
+_FIRST_BYTES = 1024
 # Names exported by every generated package.
 EXPORTED = frozenset(("all_messages", "KafkaMessageError", "DecodeError"))
 
@@ -59,6 +61,11 @@ class Package:
         from importlib.machinery import PathFinder
 
         return PathFinder.find_spec(f"{self.name}.{name}", self.root.__path__) is not None
+
+    def foreign_protocol(self, data: bytes) -> str | None:
+        """Return what data that is not Kafka's protocol looks like, or None; see ``protocol.foreign_protocol``."""
+        protocol = self.optional("protocol")
+        return None if protocol is None else protocol.foreign_protocol(data[:_FIRST_BYTES])
 
     def message(self, name: str) -> Any:
         return getattr(self.root, name)

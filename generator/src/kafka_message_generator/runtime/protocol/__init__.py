@@ -18,6 +18,7 @@ from ._codec import (
     read_request_header,
 )
 from ._errors import FramingError, UnknownApiError
+from ._foreign import foreign_protocol
 from ._framing import MAX_FRAME_SIZE, FrameReader, frame, split_frames
 from ._negotiation import BrokerVersions, negotiate
 
@@ -43,6 +44,7 @@ __all__ = [
     "encode_request_chunks",
     "encode_response",
     "encode_response_chunks",
+    "foreign_protocol",
     "frame",
     "is_retriable",
     "negotiate",

@@ -38,8 +38,16 @@ class ClientDetector:
         self._size += len(piece.data) + 256
         client = self._by_port() if self._ports else self._by_requests()
         if client is None and self._size > MOST_UNDECIDED:
-            raise NotKafka("connections without Kafka traffic")
+            raise NotKafka(self.other_traffic)
         return client
+
+    @property
+    def other_traffic(self) -> str:
+        """Counter of connections without Kafka traffic, with the protocol of the first bytes if it is known."""
+        sources = (self.connection.client, self.connection.server)
+        found = filter(None, (self._plausibility.foreign_protocol(self._first_bytes(source)) for source in sources))
+        looks_like = next(found, None)
+        return f"connections without Kafka traffic{f' ({looks_like})' if looks_like else ''}"
 
     def _by_port(self) -> SocketAddress:
         one, other = self.connection.client, self.connection.server
@@ -60,7 +68,7 @@ class ClientDetector:
             return None
         self._refuse_tls(opener)
         if not self._plausibility.may_be_request(start):
-            raise NotKafka("connections without Kafka traffic")
+            raise NotKafka(self.other_traffic)
         return opener
 
     def _has_request(self, source: SocketAddress) -> bool:

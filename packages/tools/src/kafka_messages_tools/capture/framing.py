@@ -138,7 +138,7 @@ class _Conversation:
             for framer in self._framers.values():
                 yield from framer.end()
         elif not self._is_other and self._detector.pieces:
-            self._ignore_connection("connections without Kafka traffic")
+            self._ignore_connection(self._detector.other_traffic)
 
     def _begin(self, client: SocketAddress) -> Iterator[Frame]:
         connection = self.connection

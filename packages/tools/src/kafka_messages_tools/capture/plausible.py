@@ -21,6 +21,7 @@ class Plausibility:
 
     def __init__(self, package: str | Package = DEFAULT) -> None:
         self._package = load(package)
+        self.foreign_protocol = self._package.foreign_protocol
         self._protocol = self._package.module("protocol")
         self._error: type[Exception] = self._package.root.KafkaMessageError
         keys = bytes(sorted({int(each.key) & 0xFF for each in self._protocol.apis() if each.key < 256}))

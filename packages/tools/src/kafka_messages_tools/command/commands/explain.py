@@ -60,6 +60,8 @@ def run(given: Namespace, out: Output, package: Package) -> int:
                 address=address,
             )
             out.line(text.rstrip("\n"))
+            if found.error is not None and (looks_like := package.foreign_protocol(data)):
+                out.line(f"this looks like {looks_like}")
     return status
 
 

@@ -26,7 +26,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace, out: Output, package: Package) -> int:
     from .._detection import Guesser
 
-    guesser = Guesser(package, read_bytes(given.bytes, given.form))
+    data = read_bytes(given.bytes, given.form)
+    guesser = Guesser(package, data)
     found = guesser.requests()
     named = package.root.all_messages()
     with out.progress("messages", len(named)) as progress:
@@ -34,6 +35,9 @@ def run(given: Namespace, out: Output, package: Package) -> int:
             progress.step()
             found += guesser.messages(each)
     found.sort(key=lambda guess: (-guess.score, guess.what))
+    looks_like = package.foreign_protocol(data)
+    if looks_like and not out.is_json and not (found and "frame length" in looks_like):
+        out.line(f"this looks like {looks_like}")
     for guess in found[:MOST]:
         if out.is_json:
             out.record(
