@@ -1,4 +1,4 @@
-"""The reason for a test that is skipped because the repository lacks its file."""
+"""Reasons of skipped tests: the list of CI, and those for files outside the repository."""
 
 from __future__ import annotations
 
@@ -22,3 +22,12 @@ def test_only_one_module_refers_to_the_shared_folder() -> None:
         path.relative_to(pages.ROOT).as_posix() for path in files if '/ "shared"' in path.read_text(encoding="utf-8")
     ]
     assert names == ["tests/support/outside.py"]
+
+
+def test_reasons_that_ci_accepts_occur_in_the_tests() -> None:
+    computed = ["KAFKA_MESSAGES_NATIVE is 0", "go is not installed"]
+    listed = (pages.ROOT / ".ci" / "skips.txt").read_text(encoding="utf-8").splitlines()
+    files = (path for path in (pages.ROOT / "tests").rglob("*.py") if path != Path(__file__))
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    reasons = [line for line in listed if line and not line.startswith("#")]
+    assert [reason for reason in reasons if reason not in texts] == computed

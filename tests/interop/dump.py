@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kafka_messages.enums import TransactionStatus
+
 from .kafka import InteropError, Java
 
 SECONDS = 120
@@ -111,12 +113,21 @@ def _record(line: str, is_hex: bool) -> Json:
         record |= _plain(line, found, rest)
     elif coded := CODED_PAIR.fullmatch(rest):
         value = coded["payload"]
-        record |= {"key": json.loads(coded["key"]), "payload": None if value == DELETED else json.loads(value)}
+        payload = None if value == DELETED else _numbered(json.loads(value))
+        record |= {"key": json.loads(coded["key"]), "payload": payload}
     elif rest.startswith("payload: {"):
         record["payload"] = json.loads(rest.removeprefix("payload: "))
     else:
         raise InteropError(f"the dump tool could not decode: {line}")
     return record
+
+
+def _numbered(payload: Json) -> Json:
+    """Replace the name of a transaction's status, which kafka-tools prints from 4.4.0 on, by its number."""
+    data = payload.get("data", {})
+    if isinstance(status := data.get("transactionStatus"), str):
+        data["transactionStatus"] = TransactionStatus[re.sub(r"(?<=[a-z])(?=[A-Z])", "_", status).upper()].value
+    return payload
 
 
 def _plain(line: str, found: re.Match[str], rest: str) -> Json:

@@ -33,7 +33,7 @@ FACTS = """{
 """
 
 
-def test_newest_release_equals_the_specs_folder() -> None:
+def test_newest_release_has_the_number_and_messages_of_the_specs_folder() -> None:
     newest = store.read(HISTORY).names[-1]
     assert newest == json.loads((SPECS / "SOURCE").read_text())["release"]
     names = {path.stem for path in SPECS.rglob("*.json") if path.parent != SPECS}

@@ -159,7 +159,7 @@ def record_types(definitions: Definitions) -> list[RecordTypeEntry]:
 
 
 def logs(definitions: Definitions) -> list[tuple[str, str]]:
-    """Return the internal topics, each with the folder name of ``record_types``."""
+    """Return the topics in ``[internal-topics.logs]``, each with the folder of its record definitions (empty: the top)."""
     return [(topic, "" if folder == HERE else folder) for topic, folder in sorted(definitions.settings.logs.items())]
 
 

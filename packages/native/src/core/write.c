@@ -11,7 +11,7 @@ typedef struct {
     struct Cuts *cuts;           /* long bytes that are not copied, or NULL */
 } Out;
 
-#define LONG 16384               /* bytes objects from this size on are not copied, as in the Python code */
+#define LONG 16384               /* write_chunks() does not copy bytes objects of at least this size, as in Python */
 
 /* Long bytes objects that are not copied, with their positions between the bytes of the buffer. */
 typedef struct Cuts {

@@ -1,4 +1,7 @@
-"""Secret fields and configs, and redacted copies of messages."""
+"""Secret fields and configs, and redacted copies of messages.
+
+``specs/kafka/secrets.json`` lists the fields; ``_core/redaction.py`` redacts them in ``repr``.
+"""
 
 from __future__ import annotations
 

@@ -23,8 +23,9 @@ _CONTENT = ("key", "value", "timestamp")
 def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
     """Return each record once, identified by topic, partition and offset, or by ``keys`` (the offset last).
 
-    ``rows`` come from ``kafka_log``, without snapshots. Copies without a ``problem`` are preferred, then the highest leader
-    epoch (KIP-101), then most ``records``. All rows without an offset are kept.
+    ``rows`` come from ``kafka_log`` or ``read_batches``; without ``keys``, they must not include snapshots. Copies without a
+    ``problem`` are preferred, then the highest leader epoch (KIP-101), then, for batches, the most ``records``. All rows
+    without an offset are kept.
     """
     if not keys:
         require(rows, "offset", "once")

@@ -181,7 +181,7 @@ def decode_responses(
     into: str = "message",
     keep: Sequence[str] | None = None,
 ) -> DataFrame:
-    """Decode the responses of one type from pairs; trailing bytes are an error."""
+    """Decode the responses of one type from pairs, with the options of ``decode``."""
     kind = _kind(messageName, RESPONSE)
     if not _of_pairs(df, RESPONSE, "decode_responses"):
         raise invalid_argument("decode_responses: the type of a response depends on its request; pair the frames first")

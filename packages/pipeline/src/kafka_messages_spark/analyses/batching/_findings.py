@@ -21,10 +21,10 @@ _NONE = {"partition": "int", "producer_id": "long", "compression": "string"}
 
 
 def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
-    """Return one row per finding in ``sums`` (from ``busy`` batches on) and ``dead`` (from ``busy`` records on).
+    """Return the findings in ``found``, the result of ``sums`` (at least ``busy`` batches), and in ``dead`` (``busy`` records).
 
     - ``batches of one record``: at least 90 % of a producer's batches, at 10 records per second or more.
-    - ``compression that enlarges``: compressed batches exceed their uncompressed size.
+    - ``compression that enlarges``: a topic's batches of one codec are larger in total than uncompressed.
     - ``not cleaned``: at least 75 % of the bytes in closed segments are superseded.
     """
     producers = at_level(found, "producers").where(

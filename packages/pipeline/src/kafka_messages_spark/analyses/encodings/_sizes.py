@@ -1,4 +1,4 @@
-"""Tables of integer fields by encoding."""
+"""Compute the total size of integer fields in each encoding."""
 
 from __future__ import annotations
 

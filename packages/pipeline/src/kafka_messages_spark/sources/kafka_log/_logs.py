@@ -23,7 +23,7 @@ from ._range_reader import Range, report_data_loss
 
 @dataclass(frozen=True)
 class LogFiles:
-    """Files of one folder, sorted by name."""
+    """Files of one folder, or in streams of one group (``group_of``), sorted by name."""
 
     folder: str
     files: tuple[File, ...]

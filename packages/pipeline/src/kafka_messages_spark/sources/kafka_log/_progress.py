@@ -68,7 +68,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Progress:
-    """Positions by group of files: the display name of segments with ``*`` for the offset, or the folder of other files."""
+    """Positions of a stream by group of files: its key is the display name of segments with ``*`` for the offset, or a folder."""
 
     folders: Mapping[str, Folder] = field(default_factory=dict)
 
