@@ -21,7 +21,7 @@ _NONE = {"partition": "int", "producer_id": "long", "compression": "string"}
 
 
 def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
-    """Return the findings in ``found``, the result of ``sums`` (at least ``busy`` batches), and in ``dead`` (``busy`` records).
+    """Return the findings in ``found``, the result of ``sums``, and in ``dead``, from ``busy`` batches or records on.
 
     - ``batches of one record``: at least 90 % of a producer's batches, at 10 records per second or more.
     - ``compression that enlarges``: a topic's batches of one codec are larger in total than uncompressed.

@@ -68,7 +68,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Progress:
-    """Positions of a stream by group of files: its key is the display name of segments with ``*`` for the offset, or a folder."""
+    """Positions of a stream by group of files: a folder, or the name of its segments with ``*`` for the offset."""
 
     folders: Mapping[str, Folder] = field(default_factory=dict)
 
