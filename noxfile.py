@@ -157,13 +157,13 @@ def install_tests(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Run the slow tests: -- interop, classic, fuzz or browser selects a part, followed by its options.
+    """Run the slow tests: -- interop, classic, connect, fuzz or browser selects a part, followed by its options.
 
-    interop: a real broker and third-party clients (needs Maven, a JDK, Go); classic: Spark without Connect and without
-    the native core; fuzz: ten minutes with sanitizers, and random
-    edits of definitions (needs a C compiler); browser: the site (needs npm and Chromium).
+    interop: a real broker and third-party clients (needs Maven, a JDK, Go); classic: all Spark tests without Connect
+    and without the native core; connect: the slow Spark tests with both; fuzz: ten minutes with sanitizers, and the
+    slow tests of the core and of compat (needs a C compiler); browser: the site (needs npm and Chromium).
     """
-    parts = {"interop": interop, "classic": classic, "fuzz": long_fuzz, "browser": browser}
+    parts = {"interop": interop, "classic": classic, "connect": connect, "fuzz": long_fuzz, "browser": browser}
     names = session.posargs[:1] or parts
     for name in names:
         if name not in parts:
@@ -179,6 +179,13 @@ def interop(session: nox.Session, *options: str) -> None:
 def classic(session: nox.Session, *options: str) -> None:
     install_tests(session)
     session.run(*PYTEST, *(options or ("tests/pipeline",)), env=PURE)
+
+
+def connect(session: nox.Session, *options: str) -> None:
+    """Run the slow Spark tests as CI runs the others: on Connect, with the native core."""
+    install_tests(session)
+    native = {"TESTS_NATIVE": "1"} if install_native(session) else {}
+    session.run(*PYTEST, "-m", "nightly", *(options or ("tests/pipeline",)), env={"TESTS_ON_CONNECT": "1", **native})
 
 
 def long_fuzz(session: nox.Session, *options: str) -> None:
