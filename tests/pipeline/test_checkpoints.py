@@ -88,7 +88,7 @@ def test_damaged_checkpoint_text_raises_value_error(text: str, message: str) -> 
         ("/0.log", "/0.log", "/0.log", None),
     ],
 )
-def test_checkpoint_paths_follow_the_input_paths(
+def test_checkpoint_paths_are_derived_from_input_paths(
     root: str, path: str, name: str, want: tuple[str, str, str] | None
 ) -> None:
     files = [File(name, path, root, 0, 0), File(name, path, root, 0, 0)]

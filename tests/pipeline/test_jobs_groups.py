@@ -238,7 +238,9 @@ def millis(time: datetime) -> int:
 
 
 @pytest.mark.nightly
-def test_unreplicated_commit_is_absent(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commit_overwritten_by_a_later_leader_is_absent(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def written(offset: int, record: tuple[bytes, bytes | None]) -> bytes:
         key, value = record
         return write_batches([{"key": key, "value": value, "timestamp": at(offset)}], base_offset=offset)

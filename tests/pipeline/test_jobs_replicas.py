@@ -151,7 +151,9 @@ def test_snapshots_are_skipped_if_the_log_is_complete(tmp_path: Path, capsys: py
     )
 
 
-def test_bootstrap_snapshot_is_not_an_unnamed_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folder_of_bootstrap_snapshot_is_not_reported_as_unnamed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     segment(tmp_path, OFFSETS, commits(0))
     snapshot(tmp_path, 1, [km.TopicRecord(name="a")]).rename(tmp_path / "bootstrap.checkpoint")
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0

@@ -215,7 +215,7 @@ REFUSED = {
     "no groups": (
         {"fileNamePattern": ".*"},
         "kafka_frames: the option 'fileNamePattern' must have the groups (?P<connection>...) or "
-        "(?P<direction>...) or both; '.*' has none",
+        "(?P<direction>...) or both, and no others; '.*' has none",
     ),
     "no match": (
         {"fileNamePattern": "(?P<connection>[0-9])"},

@@ -160,7 +160,7 @@ def test_schema_selects_columns(spark: SparkSession, read: Any, folder: Path) ->
     assert sorted(df.collect())[0] == (0, "_orders")
     with pytest.raises(PySparkException, match=r"kafka_log: unknown column 'ofset'; did you mean 'offset'\?"):
         reader.schema("ofset bigint").load(str(folder)).collect()
-    with pytest.raises(PySparkException, match=r"kafka_log: the column 'offset' is bigint, not int"):
+    with pytest.raises(PySparkException, match=r"kafka_log: the column 'offset' must be bigint in the schema, not int"):
         reader.schema("offset int").load(str(folder)).collect()
     headers = StructType().add("headers", ArrayType(StructType().add("key", "string", False).add("value", "binary")))
     for name, schema in ("offset", "topic string, offset bigint NOT NULL"), ("headers", headers):

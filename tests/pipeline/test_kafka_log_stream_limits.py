@@ -134,7 +134,7 @@ def test_limits_before_spark_4_2_are_rejected(log: Log, name: str) -> None:
         open_stream(log.folder, **{name: "7"})
 
 
-def test_latest_offset_reports_unread_data(log: Log) -> None:
+def test_report_latest_offset_counts_unread_files_and_bytes(log: Log) -> None:
     stream = open_stream(log.folder)
     assert stream.reportLatestOffset() is None
     log.append(2)

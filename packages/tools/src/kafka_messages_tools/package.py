@@ -31,6 +31,7 @@ class Package:
         self.name = name
         self.root: Any = sys.modules[name]
         self._modules: dict[str, Any] = {}
+        self._has: dict[str, bool] = {}
         if not EXPORTED.issubset(getattr(self.root, "__all__", ())):  # hasattr would import modules
             raise PackageError(f"{name} is not a package of the Kafka message generator")
 
@@ -58,9 +59,11 @@ class Package:
 
     def has(self, name: str) -> bool:
         """Check for a component without importing it."""
-        from importlib.machinery import PathFinder
+        if name not in self._has:
+            from importlib.machinery import PathFinder
 
-        return PathFinder.find_spec(f"{self.name}.{name}", self.root.__path__) is not None
+            self._has[name] = PathFinder.find_spec(f"{self.name}.{name}", self.root.__path__) is not None
+        return self._has[name]
 
     def foreign_protocol(self, data: bytes) -> str | None:
         """Return what data that is not Kafka's protocol looks like, or None; see ``protocol.foreign_protocol``."""

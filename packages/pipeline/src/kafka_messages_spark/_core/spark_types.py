@@ -51,7 +51,7 @@ def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.S
         kind = spark_type(full.field(field.name).type)
         if field.dataType.simpleString() != kind.simpleString():
             raise invalid_argument(
-                f"{owner}: the column {field.name!r} is {kind.simpleString()}, not {field.dataType.simpleString()}"
+                f"{owner}: the column {field.name!r} must be {kind.simpleString()} in the schema, not {field.dataType.simpleString()}"
             )
         if not field.nullable or _forbids_null(field.dataType):  # Spark relies on NOT NULL, but rows may have nulls
             raise invalid_argument(f"{owner}: the column {field.name!r} can have nulls; omit NOT NULL in the schema")

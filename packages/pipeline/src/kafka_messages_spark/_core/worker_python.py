@@ -27,7 +27,10 @@ def use_for_next_session() -> None:
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """Set a local session's Python; raise PySparkValueError if that of a local Connect server's workers lacks the package."""
+    """Let the workers of a local session use this Python.
+
+    Raises PySparkValueError if the workers of a local Connect server use a Python without the package.
+    """
     if not _needs_python():
         return
     if "connect" not in type(spark).__module__:

@@ -40,7 +40,7 @@ def read_checkpoints(
 ) -> DataFrame:
     """Return the entries of checkpoint files in the log directories of the segments in ``paths``.
 
-    A damaged file is one row with ``file`` and ``problem``. Raises PySparkValueError for a missing path.
+    A damaged file is one row with ``file`` and ``problem``. A missing path fails the query.
     """
     return CheckpointFiles.load(spark, paths, owner=owner, glob=glob, recursive=recursive, name=name)
 

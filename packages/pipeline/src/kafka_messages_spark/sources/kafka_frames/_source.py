@@ -122,7 +122,7 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
     if not set(found.groupindex) <= {"connection", "direction"} or not found.groupindex:
         raise invalid_argument(
             f"{NAME}: the option 'fileNamePattern' must have the groups (?P<connection>...) or "
-            f"(?P<direction>...) or both; {text!r} has {', '.join(found.groupindex) or 'none'}"
+            f"(?P<direction>...) or both, and no others; {text!r} has {', '.join(found.groupindex) or 'none'}"
         )
     return found
 

@@ -68,7 +68,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Progress:
-    """Positions of a stream by group of files: a folder, or the name of its segments with ``*`` for the offset."""
+    """Positions of a stream by group of files. Keys are ``FOLDER/*.log`` for segments, ``FOLDER/`` for other files."""
 
     folders: Mapping[str, Folder] = field(default_factory=dict)
 
