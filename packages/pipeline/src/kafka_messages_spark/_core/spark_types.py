@@ -50,8 +50,9 @@ def chosen_schema(owner: str, full: pa.Schema, schema: spark.StructType) -> pa.S
             raise invalid_argument(f"{owner}: unknown column {field.name!r}{hint} Known are {', '.join(full.names)}.")
         kind = spark_type(full.field(field.name).type)
         if field.dataType.simpleString() != kind.simpleString():
+            given = field.dataType.simpleString()
             raise invalid_argument(
-                f"{owner}: the column {field.name!r} must be {kind.simpleString()} in the schema, not {field.dataType.simpleString()}"
+                f"{owner}: the column {field.name!r} must be {kind.simpleString()} in the schema, not {given}"
             )
         if not field.nullable or _forbids_null(field.dataType):  # Spark relies on NOT NULL, but rows may have nulls
             raise invalid_argument(f"{owner}: the column {field.name!r} can have nulls; omit NOT NULL in the schema")

@@ -55,7 +55,8 @@ def read_batches(
 ) -> DataFrame:
     """Return one row per record batch in ``paths``, with the columns of ``read_batch_headers``.
 
-    Corrupt places and unreadable files are rows with the struct ``corrupt`` (position, size, reason). A missing path fails the query.
+    Corrupt places and unreadable files are rows with the struct ``corrupt`` (position, size, reason). A missing path
+    fails the query.
     """
     files = ranges(
         spark, paths, owner="read_batches", glob=glob, recursive=recursive, max_partition_bytes=max_partition_bytes

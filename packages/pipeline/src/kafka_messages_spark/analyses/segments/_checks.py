@@ -31,7 +31,8 @@ def check_segments(
 ) -> DataFrame:
     """Check segment files; ``files`` and ``findings`` take the result.
 
-    ``depth`` is ``records`` (decode all records) or ``batches`` (headers and checksums only). Raises PySparkValueError for another depth; a missing path fails the query.
+    ``depth`` is ``records`` (decode all records) or ``batches`` (headers and checksums only).
+    Raises PySparkValueError for another depth; a missing path fails the query.
     """
     if depth not in DEPTHS:
         raise invalid_argument(f"check_segments: depth must be one of {', '.join(DEPTHS)}, not {depth!r}")
