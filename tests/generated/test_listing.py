@@ -10,7 +10,7 @@ from pathlib import Path
 import kafka_messages
 import pytest
 from kafka_messages import all_messages
-from kafka_messages.protocol import apis
+from kafka_messages.protocol import api, apis
 from kafka_messages.schema.descriptors import descriptor_of
 
 from tests.support.vectors import message_class, message_names
@@ -44,6 +44,17 @@ def test_listed_versions_of_a_pair_equal_the_api() -> None:
         if not api.is_removed:
             wanted = (api.deprecated_versions, api.latest_version_unstable)
             assert listed[api.request_name] == listed[api.response_name] == wanted
+
+
+def test_listed_header_versions_equal_the_api() -> None:
+    for each in all_messages():
+        found = [each.header_version(version) for version in each.valid_versions]
+        if each.kind not in ("request", "response"):
+            assert found == [None] * len(found)
+            continue
+        found_api = api(each.api_key or 0)
+        of_version = found_api.request_header_version if each.kind == "request" else found_api.response_header_version
+        assert found == [of_version(version) for version in each.valid_versions], each.name
 
 
 def test_listing_imports_no_message() -> None:

@@ -46,6 +46,7 @@ class Listed:
     flexible: Versions
     deprecated: Versions
     latest_version_unstable: bool
+    headers: HeaderVersions
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ def listed(definitions: Definitions) -> list[Listed]:
                     message.flexible.intersect(message.valid),
                     says.deprecated,
                     says.latest_version_unstable,
+                    header_versions(message) if message.kind in (REQUEST, RESPONSE) else (),
                 )
             )
     return sorted(found, key=lambda each: each.name)

@@ -1,3 +1,5 @@
 """Types of the generated module ``_base/_tables.py``."""
 
-MESSAGES: tuple[tuple[str, str, int | None, int, int, int, int, int, int, int, int, bool], ...]
+Headers = tuple[tuple[int, int], ...]
+
+MESSAGES: tuple[tuple[str, str, int | None, int, int, int, int, int, int, int, int, bool, Headers], ...]

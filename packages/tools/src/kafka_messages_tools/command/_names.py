@@ -45,11 +45,7 @@ def flexible_versions(info: MessageInfo) -> str:
 
 def headers_of(package: Package, info: MessageInfo) -> tuple[tuple[int, int], ...]:
     """Return pairs of a message version and the header version used from this version on; empty without a header."""
-    if info.kind not in ("request", "response") or not package.has("protocol"):
-        return ()
-    api = package.api(info.api_key)
-    found: tuple[tuple[int, int], ...] = api.request_headers if info.kind == "request" else api.response_headers
-    return found
+    return info.header_versions if package.has("protocol") else ()
 
 
 def header_versions(package: Package, info: MessageInfo) -> str:
