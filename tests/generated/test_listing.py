@@ -9,8 +9,8 @@ from pathlib import Path
 
 import kafka_messages
 import pytest
-from kafka_messages import all_messages
-from kafka_messages.protocol import api, apis
+from kafka_messages import all_messages, protocol
+from kafka_messages.protocol import apis
 from kafka_messages.schema.descriptors import descriptor_of
 
 from tests.support.vectors import message_class, message_names
@@ -52,8 +52,8 @@ def test_listed_header_versions_equal_the_api() -> None:
         if each.kind not in ("request", "response"):
             assert found == [None] * len(found)
             continue
-        found_api = api(each.api_key or 0)
-        of_version = found_api.request_header_version if each.kind == "request" else found_api.response_header_version
+        of_key = protocol.api(each.api_key or 0)
+        of_version = of_key.request_header_version if each.kind == "request" else of_key.response_header_version
         assert found == [of_version(version) for version in each.valid_versions], each.name
 
 
