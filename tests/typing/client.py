@@ -1,4 +1,4 @@
-"""A typed client program for strict mypy and pyright; pytest runs it (see test_typing_client)."""
+"""A typed client program for strict mypy and pyright, which `nox -s types` runs."""
 
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 from __future__ import annotations
