@@ -15,7 +15,7 @@ from kafka_records.format import HEADER
 from kafka_records.segments.batch_writer import write_batches
 
 from tests.fuzz.cases import Difference
-from tests.support.segment_renderings import (
+from tests.support.segment_implementations import (
     FUNCTIONS,
     both,
     damaged,

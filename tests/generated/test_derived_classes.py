@@ -43,7 +43,7 @@ from kafka_messages.schema import fields_of
 from kafka_messages.secrets import redacted, secrets_of
 from kafka_messages.testing import random_messages
 
-from tests.support.renderings import pure
+from tests.support.implementations import pure
 
 if TYPE_CHECKING:
     from typing import Self

@@ -33,9 +33,9 @@ from kafka_messages.secrets import REDACTED, Secrets, Setting, is_secret_setting
 from kafka_messages_proposals import secrets as of_proposals
 
 from kafka_protocol_upstream.kafka.decisions import could_be_secret
+from tests.support.implementations import pure
 from tests.support.planting import PLANTED, WITH_SECRETS, planted
 from tests.support.random_messages import messages, versions_of
-from tests.support.renderings import pure
 
 SPECS = Path(__file__).parents[2] / "specs" / "kafka"
 KAFKAS: list[dict[str, Any]] = json.loads((SPECS / "settings.json").read_text(encoding="utf-8"))

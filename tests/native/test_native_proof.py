@@ -10,8 +10,8 @@ import tomllib
 from pathlib import Path
 
 from kafka_protocol_upstream.publish.interpreters import OLDEST
+from tests.support.implementations import script
 from tests.support.pages import ROOT
-from tests.support.renderings import script
 
 PYPROJECT = tomllib.loads((ROOT / "packages" / "native" / "pyproject.toml").read_text(encoding="utf-8"))
 PROVE = """

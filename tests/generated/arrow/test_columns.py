@@ -20,7 +20,7 @@ from kafka_messages.arrow import RowError, _objects, decode, encode, schema
 from kafka_messages.schema.descriptors import descriptor_of
 
 from tests.support.columns import COMMITTED, expected
-from tests.support.renderings import pure, script
+from tests.support.implementations import pure, script
 from tests.support.vectors import committed
 
 MESSAGES = committed()
