@@ -251,7 +251,7 @@ def worker_peaks() -> list[int]:
 # ---- Report -----------------------------------------------------------------------------------------------------
 
 
-def facts() -> str:
+def installed_versions() -> str:
     parts = []
     for name in ("pyspark", "pyarrow", "numpy", "crc32c"):
         try:
@@ -272,7 +272,7 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 
 def report(arguments: Namespace) -> Iterator[str]:
     command = shlex.join(["python", "benchmarks/segments.py", *sys.argv[1:]])
-    yield f"`{command}`: {facts()}"
+    yield f"`{command}`: {installed_versions()}"
     with tempfile.TemporaryDirectory() as folder:
         if arguments.only in (None, "alone"):
             yield ""

@@ -191,7 +191,7 @@ def measured(arguments: Namespace, work: Path) -> Iterator[Sequence[str]]:
             yield from rows(measure(found, arguments.samples, beside=broker.process.pid), topic, records)
 
 
-def facts() -> str:
+def installed_versions() -> str:
     names = ("pyspark", "pyarrow", "numpy", "crc32c")
     return ", ".join((f"Python {sys.version.split()[0]}", *(f"{name} {version(name)}" for name in names)))
 
@@ -217,7 +217,7 @@ def main(argv: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as work:
         report = [*table(HEADER, [*measured(arguments, Path(work))], texts=2)]
     command = shlex.join(["python", "benchmarks/spark_connector.py", *argv])
-    report += ["", f"`{command}`: {facts()}, `local[2]`, {arguments.samples} rounds."]
+    report += ["", f"`{command}`: {installed_versions()}, `local[2]`, {arguments.samples} rounds."]
     print("\n".join(report))
     if arguments.output:
         arguments.output.write_text("\n".join(report) + "\n", encoding="utf-8")

@@ -48,8 +48,8 @@ def captured(cluster: Cluster) -> Column:
     """Return the condition for rows that the copied files contain; Spark's consumer groups write later rows."""
     ends = [
         (F.col("topic") == topic) & (F.col("partition") == each["partition"]) & (F.col("offset") < each["end"])
-        for topic, facts in cluster.answers["topics"].items()
-        for each in facts["partitions"]
+        for topic, described in cluster.answers["topics"].items()
+        for each in described["partitions"]
     ]
     return reduce(or_, ends)
 

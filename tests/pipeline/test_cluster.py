@@ -100,10 +100,10 @@ def test_group_offsets_and_states_equal_admin_client(spark: SparkSession, cluste
         offset = {"offset": row.committed_offset, "leader_epoch": row.leader_epoch, "metadata": row.metadata}
         found.setdefault(row.group, {})[f"{row.topic}-{row.partition}"] = offset
     answers = cluster.answers["groups"]
-    assert found == {name: facts["offsets"] for name, facts in answers.items() if facts["offsets"]}
+    assert found == {name: group["offsets"] for name, group in answers.items() if group["offsets"]}
 
     states = {row.group: row for row in groups.group_states(records).collect()}
-    of_admin = {(name, facts["type"].lower(), facts["members"]) for name, facts in answers.items()}
+    of_admin = {(name, group["type"].lower(), group["members"]) for name, group in answers.items()}
     of_admin |= {(name, "share", 0) for name in cluster.answers["share_groups"]}
     assert {(name, row.type, row.members) for name, row in states.items() if not row.removed} <= of_admin
     assert {name for name, row in states.items() if row.removed} == {"closed", "retired"}
@@ -139,7 +139,7 @@ def test_transactional_ids_equal_admin_client(spark: SparkSession, cluster: Clus
 
 def test_share_group_start_offsets_equal_admin_client(spark: SparkSession, cluster: Cluster) -> None:
     records = table(spark, cluster, "__share_group_state").orderBy("partition", "offset").collect()
-    topics = {facts["id"]: name for name, facts in cluster.answers["topics"].items()}
+    topics = {topic["id"]: name for name, topic in cluster.answers["topics"].items()}
     starts: dict[str, dict[str, int]] = {}
     for row in records:
         key, value = row.share_snapshot or row.share_update
@@ -149,7 +149,7 @@ def test_share_group_start_offsets_equal_admin_client(spark: SparkSession, clust
             del group[place]
         elif value.start_offset >= 0:  # -1 in an update: unchanged
             group[place] = value.start_offset
-    answers = {group: facts["start_offsets"] for group, facts in cluster.answers["share_groups"].items()}
+    answers = {group: described["start_offsets"] for group, described in cluster.answers["share_groups"].items()}
     assert {group: offsets for group, offsets in starts.items() if offsets} == answers
 
 
@@ -193,9 +193,9 @@ def test_metadata_image_equals_admin_client(spark: SparkSession, cluster: Cluste
     assert as_answers(metadata.image(metadata.replay(chosen)).collect()) == {
         # kraft.version is in control records.
         "features": {name: level for name, level in answers["features"].items() if name != "kraft.version"},
-        "topics": {name: facts["id"] for name, facts in answers["topics"].items()},
+        "topics": {name: topic["id"] for name, topic in answers["topics"].items()},
         "partitions": {
-            f"{name}-{each['partition']}" for name, facts in answers["topics"].items() for each in facts["partitions"]
+            f"{name}-{each['partition']}" for name, topic in answers["topics"].items() for each in topic["partitions"]
         },
         "configs": answers["configs"],
         "acls": sorted([acl[1], acl[3], acl[4]] for acl in answers["acls"]),

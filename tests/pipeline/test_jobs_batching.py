@@ -252,10 +252,10 @@ def test_uncleaned_compacted_log_is_a_finding(spark: SparkSession, tmp_path: Pat
 def test_aborted_and_keyless_records_are_dead(spark: SparkSession, tmp_path: Path) -> None:
     def keyed(offset: int, key: bytes | None, producer: int) -> bytes:
         rows = [{"key": key, "value": b"v", "timestamp": at(offset)}]
-        facts: dict[str, Any] = (
+        producer_fields: dict[str, Any] = (
             {} if producer < 0 else {"producer_id": producer, "producer_epoch": 0, "base_sequence": 0}
         )
-        return write_batches(rows, base_offset=offset, is_transactional=producer >= 0, **facts)
+        return write_batches(rows, base_offset=offset, is_transactional=producer >= 0, **producer_fields)
 
     batches = [keyed(0, b"k", -1), keyed(1, b"k", 1), marker("ABORT", 2, 2, 1), keyed(3, b"k", 2), keyed(4, None, -1)]
     logs = tmp_path / "logs"

@@ -277,8 +277,8 @@ def test_segments_job_reports_every_kind_of_finding(
     assert report.startswith(REPORT_HEAD)
     rows = spark.read.parquet(str(out / "findings")).orderBy("file", "check").collect()
     short = {(row.file[len(str(logs)) + 1 :].replace("0" * 17, ""), row.check): row for row in rows}
-    facts = {place: (row.severity, row["offset"], row["count"]) for place, row in short.items() if row.topic != "b"}
-    assert facts == {
+    actual = {place: (row.severity, row["offset"], row["count"]) for place, row in short.items() if row.topic != "b"}
+    assert actual == {
         ("a-0/020.log", "gap"): ("warning", 20, 10),
         ("a-0/020.log", "leader_epoch"): ("error", 20, 1),
         ("a-0/020.log", "zero_tail"): ("warning", None, 1),

@@ -32,8 +32,8 @@ class Package:
         return getattr(importlib.import_module(self.name), name)
 
     def descriptor_of(self, message: type[Message]) -> MessageDescriptor:
-        facts: MessageDescriptor = self.module("schema.descriptors").descriptor_of(message)
-        return facts
+        descriptor: MessageDescriptor = self.module("schema.descriptors").descriptor_of(message)
+        return descriptor
 
 
 def package_of(message: type[Message]) -> Package:

@@ -16,7 +16,7 @@ DEFINITION = """// A comment, as Kafka's files have.
   "about": "Their words, which stay with them.",
   "fields": [ { "name": "Sum", "type": "int32", "versions": "0+", "about": "More words." } ] }
 """
-FACTS = """{
+CANONICAL = """{
   "apiKey": 1,
   "type": "request",
   "name": "PayRequest",
@@ -52,7 +52,7 @@ def copied(tmp_path: Path) -> Path:
 
 
 def test_comments_and_descriptions_are_not_imported(copied: Path) -> None:
-    assert (copied / "definitions" / "PayRequest" / "3.0.0.json").read_text() == FACTS
+    assert (copied / "definitions" / "PayRequest" / "3.0.0.json").read_text() == CANONICAL
     history = store.read(copied)
     assert {name: found.since for name, found in history.definitions("3.1.0").items()} == {
         "GetRequest": "3.1.0",

@@ -201,7 +201,7 @@ def places_of(fields: tuple[FieldDescriptor, ...], version: int, above: str = ""
 
 @pytest.mark.parametrize("api", [each for each in apis() if each.response_name and each.valid_versions], ids=str)
 def test_where_is_called_for_every_error_code(api: Any) -> None:
-    facts = descriptor_of(api.response_class)
+    descriptor = descriptor_of(api.response_class)
     for version in versions_of(api.request_class):
         asked = next(messages(api.request_class, version, mixed=0))
         seen: list[str] = []
@@ -211,6 +211,6 @@ def test_where_is_called_for_every_error_code(api: Any) -> None:
         for response in (full, empty):
             assert type(response).read(response.write(version), version) == response
         found = {re.sub(r"\[\d+\]", "[]", each) for each in seen}
-        assert set(places_of(facts.fields, version)) - found == NOT_NAMED.get(api.name, set()) & set(
-            places_of(facts.fields, version)
+        assert set(places_of(descriptor.fields, version)) - found == NOT_NAMED.get(api.name, set()) & set(
+            places_of(descriptor.fields, version)
         )

@@ -92,9 +92,10 @@ WITHOUT_CODE = {("DescribeLogDirsRequest", version) for version in range(3)}
 """Responses without an error code: the request names no items; Kafka's classes agree."""
 
 
-def has_code(facts: MessageDescriptor, fields: tuple[FieldDescriptor, ...], version: int) -> bool:
+def has_code(descriptor: MessageDescriptor, fields: tuple[FieldDescriptor, ...], version: int) -> bool:
     return any(
-        version in each.versions and (each.is_error_code or has_code(facts, facts.structs.get(each.type, ()), version))
+        version in each.versions
+        and (each.is_error_code or has_code(descriptor, descriptor.structs.get(each.type, ()), version))
         for each in fields
     )
 

@@ -73,7 +73,7 @@ def test_copies_are_equal(package: Package, name: str) -> None:
 
 def fields_of(message: Any, version: int) -> Iterator[tuple[FieldDescriptor, Any]]:
     """Yield every field that a version of a message has, nested structs included, with its value."""
-    facts = package_of(type(message)).descriptor_of(type(message))
+    descriptor = package_of(type(message)).descriptor_of(type(message))
 
     def walk(struct: Any, fields: tuple[FieldDescriptor, ...]) -> Iterator[tuple[FieldDescriptor, Any]]:
         for field in fields:
@@ -82,9 +82,9 @@ def fields_of(message: Any, version: int) -> Iterator[tuple[FieldDescriptor, Any
                 yield field, value
                 if field.is_struct and value is not None:
                     for inner in value if field.is_array else [value]:
-                        yield from walk(inner, facts.structs[field.type])
+                        yield from walk(inner, descriptor.structs[field.type])
 
-    return walk(message, facts.fields)
+    return walk(message, descriptor.fields)
 
 
 @pytest.mark.parametrize(("package", "name"), ALL)

@@ -20,7 +20,7 @@ from tests.support.pages import ROOT
 
 SPECS = ROOT / "specs" / "kafka"
 HISTORY = ROOT / "specs" / "history"
-FACTS = """{
+DEFINITION = """{
   "apiKey": 1,
   "type": "request",
   "name": "PayRequest",
@@ -56,10 +56,10 @@ def test_definitions_have_no_duplicate_texts() -> None:
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
     root = tmp_path / "history"
-    one = {"PayRequest": ("clients", FACTS)}
+    one = {"PayRequest": ("clients", DEFINITION)}
     two = {
-        "PayRequest": ("clients", FACTS.replace("0-1", "0-2")),
-        "GetRequest": ("clients", FACTS.replace("Pay", "Get")),
+        "PayRequest": ("clients", DEFINITION.replace("0-1", "0-2")),
+        "GetRequest": ("clients", DEFINITION.replace("Pay", "Get")),
     }
     store.write(root, {"3.1.0": ({}, two), "3.0.0": ({}, one)}, {"3.0.0": {}, "3.1.0": {}})
     return root

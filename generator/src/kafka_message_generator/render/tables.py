@@ -167,8 +167,8 @@ def entity_types(definitions: Definitions) -> list[tuple[str, list[tuple[str, st
     """Return the fields with entity types by message, as struct, field and types."""
     found = []
     for plan in sorted(definitions.plans, key=lambda each: each.name):
-        facts = json.loads(plan.descriptor)
-        structs = {**facts.get("structs", {}), plan.name: facts["fields"]}
+        descriptor = json.loads(plan.descriptor)
+        structs = {**descriptor.get("structs", {}), plan.name: descriptor["fields"]}
         if named := entity_fields(plan.name, structs, definitions.entities):
             found.append((plan.name, sorted((*key, each.entities) for key, each in named.items())))
     return found
