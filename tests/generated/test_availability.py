@@ -331,7 +331,7 @@ def test_field_path_of_wrong_type_is_rejected(path: object) -> None:
 
 def test_history_tables_are_imported_lazily() -> None:
     code = (
-        "import sys, kafka_messages.connection, kafka_messages.testing.draw\n"
+        "import sys, kafka_messages.connection, kafka_messages.testing.message_generator\n"
         "print([name for name in sys.modules if 'kafka_messages.history' in name])"
     )
     environment = {"PYTHONPATH": SOURCE}

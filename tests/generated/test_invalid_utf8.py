@@ -27,7 +27,7 @@ from kafka_messages.protocol import (
     read_request_header,
 )
 from kafka_messages.schema.escaped import read_escaped, write_escaped
-from kafka_messages.testing.draw import Chances, Draw
+from kafka_messages.testing.message_generator import Chances, MessageGenerator
 
 from tests.support.random_messages import Package, messages, random_message, versions_of
 
@@ -35,7 +35,7 @@ BAD = b"caf\xe9 \xff\xed\xa0\x80"
 ESCAPED = "caf\udce9 \udcff\udced\udca0\udc80"
 
 
-class Escaped(Draw[Message]):
+class Escaped(MessageGenerator[Message]):
     def text(self) -> str:
         return self.random.randbytes(self.random.randint(1, 40)).decode(errors="surrogateescape") + "\udcff"
 
