@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RELEASES",
+    "describe_lifetimes",
     "error_code_names",
     "error_code_since",
     "error_code_until",
@@ -41,7 +42,6 @@ __all__ = [
     "since",
     "until",
     "versions_in",
-    "words",
 ]
 
 _in_array = re.compile(r"\[[0-9]*\]").sub
@@ -234,7 +234,7 @@ def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]
     )
 
 
-def words(message: AnyMessage) -> list[str]:
+def describe_lifetimes(message: AnyMessage) -> list[str]:
     """Describe the lifetimes of a message's versions: ``versions 0-5: since 2.2.0 or before, until 4.0.0``.
 
     Raises ValueError for an unknown message.

@@ -65,7 +65,7 @@ def _part(part: ReportItem) -> Markup:
     if isinstance(part, Paragraph):
         return element("p", part.text)
     if isinstance(part, Facts):
-        return _facts(part.words)
+        return _facts(part.texts)
     return _table(part) if isinstance(part, Table) else figure(part)
 
 
@@ -91,7 +91,7 @@ def _table(table: Table) -> Markup:
                 for column, number, word, value in zip(table.columns, numbers, words, row, strict=True)
             ),
         )
-        for row, words in zip(table.rows, table.words, strict=True)
+        for row, words in zip(table.rows, table.texts, strict=True)
     )
     made = element("table", element("thead", head), element("tbody", *rows))
     below = element("p", rows_omitted(table.more), class_="remark") if table.more else ""
