@@ -15,7 +15,7 @@ from kafka_message_generator.compat import store
 from kafka_message_generator.compat.availability import availability
 from kafka_message_generator.compat.changes import Changes, changes
 from kafka_message_generator.compat.definition_sets import release_sets, set_of_release
-from kafka_message_generator.compat.past import page
+from kafka_message_generator.compat.history_page import page
 from tests.support.pages import ROOT
 
 SPECS = ROOT / "specs" / "kafka"

@@ -18,7 +18,10 @@ from ..protocol import (
 from ..protocol import api as api_of
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed
-from ._exchange import (
+from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
+from ._incoming import LENGTH_SIZE, Incoming
+from ._request_start import START_SIZE, STARTS, acks_in, keep_start, read_start
+from ._rules import (
     API_VERSIONS,
     PRODUCE,
     check_response,
@@ -28,9 +31,6 @@ from ._exchange import (
     several,
     unsupported,
 )
-from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
-from ._incoming import LENGTH_SIZE, Incoming
-from ._request_start import START_SIZE, STARTS, acks_in, keep_start, read_start
 from ._states import AUTHENTICATING, PROXY_BROKER, PROXY_CLIENT, READY, Event
 
 TYPE_CHECKING = False

@@ -23,7 +23,7 @@ from ..protocol import api as api_of
 from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
-from ._exchange import API_VERSIONS, check_response, check_text, check_type, is_answered, opens_tokens, unsupported
+from ._rules import API_VERSIONS, check_response, check_text, check_type, is_answered, opens_tokens, unsupported
 from ._states import AUTHENTICATING, HANDSHAKING, READY, SERVER, Event
 
 TYPE_CHECKING = False

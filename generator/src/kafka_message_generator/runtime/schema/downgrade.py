@@ -9,7 +9,7 @@ from .._core.versions import with_noun
 from .._core.wire import new
 from .build import Builder
 from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of, message_class
-from .explain import explain_write
+from .error_location import explain_write
 from .loops import Loops, Spot, array_class, is_late, path_of
 from .struct import is_default
 from .types import SchemaError, elements
