@@ -118,9 +118,9 @@ def captured(broker: Broker, folder: Path) -> Iterator[list[tuple[bytes, bytes]]
     with tapped(broker.tap, broker.behind, folder):
         client(broker.java).talk(broker.tap, "captured", CODECS)
     for path in sorted(folder.glob("*.request.bin")):
-        answers = folder / path.name.replace("request", "response")
+        responses = folder / path.name.replace("request", "response")
         # A Fetch request that is pending when the client ends has no response.
-        yield list(zip(_frames(path), _frames(answers), strict=False))
+        yield list(zip(_frames(path), _frames(responses), strict=False))
 
 
 def _frames(path: Path) -> list[bytes]:

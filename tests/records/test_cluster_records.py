@@ -55,7 +55,7 @@ def test_cluster_files_cover_codecs_transactions_and_record_types(cluster: Clust
     assert {batch["timestampType"] for batch in batches} == {"CreateTime", "LogAppendTime"}
     assert any(batch["deleteHorizon"] for batch in batches)
     assert len({batch["file"] for batch in batches if batch["file"].endswith(".checkpoint")}) >= 3
-    assert {state["state"] for state in cluster.answers["transactions"].values()} == {
+    assert {state["state"] for state in cluster.expected["transactions"].values()} == {
         "CompleteAbort",
         "CompleteCommit",
         "Empty",
@@ -168,7 +168,7 @@ def test_next_offsets_equal_those_of_kafkas_admin_client(cluster: Cluster, rows:
                 ends[place] = max(ends.get(place, 0), report.next_offset or 0)
     assert ends == {
         f"{topic}-{each['partition']}": each["end"]
-        for topic, described in cluster.answers["topics"].items()
+        for topic, described in cluster.expected["topics"].items()
         for each in described["partitions"]
     }
 
@@ -191,6 +191,8 @@ def test_committed_offsets_equal_those_of_kafkas_admin_client(cluster: Cluster, 
                 "metadata": value["metadata"],
             }
             commits.append(Commit(*fields, str(key["group"]), f"{key['topic']}-{key['partition']}", what))
-    answers = {group: group["offsets"] for group, group in cluster.answers["groups"].items() if group["offsets"]}
-    assert committed_offsets(commits) == answers
-    assert answers.keys() == {"audit", "billing", "chatty", "exactly-once", "shipping"}
+    expected = {
+        group: described["offsets"] for group, described in cluster.expected["groups"].items() if described["offsets"]
+    }
+    assert committed_offsets(commits) == expected
+    assert expected.keys() == {"audit", "billing", "chatty", "exactly-once", "shipping"}

@@ -74,10 +74,10 @@ class Cluster:
         return self.folder / "logs"
 
     @cached_property
-    def answers(self) -> Json:
+    def expected(self) -> Json:
         """Return the responses that the admin client printed."""
-        answers: Json = json.loads((self.folder / "answers.json").read_text(encoding="utf-8"))
-        return answers
+        expected: Json = json.loads((self.folder / "expected.json").read_text(encoding="utf-8"))
+        return expected
 
     @cached_property
     def records(self) -> dict[Place, Json]:

@@ -215,14 +215,14 @@ def test_tshark_agrees_with_capture_for_every_api_version(tmp_path: Path) -> Non
         if api.is_removed or not api.response_name:
             continue
         for version in api.valid_versions:
-            asked, answers = (_bodies(name, version) for name in (api.request_name, api.response_name))
-            for request, answer in zip_longest(asked, answers):
+            asked, responses = (_bodies(name, version) for name in (api.request_name, api.response_name))
+            for request, answer in zip_longest(asked, responses):
                 number += 1
                 head = int(api.key).to_bytes(2, "big") + version.to_bytes(2, "big") + number.to_bytes(4, "big")
                 head += b"\0\1c" + b"\0" * (api.request_header_version(version) == 2)
                 back = number.to_bytes(4, "big") + b"\0" * (api.response_header_version(version) == 1)
                 talk.say(frame(head + (request or asked[0])), size=60000)
-                talk.say(frame(back + (answer or answers[0])), from_client=False, size=60000)
+                talk.say(frame(back + (answer or responses[0])), from_client=False, size=60000)
     capture = tmp_path / "all.pcap"
     capture.write_bytes(pcap(talk.close().packets()))
     assert compare(capture, tmp_path) == {"request": number, "response": number}

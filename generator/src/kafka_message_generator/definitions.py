@@ -234,8 +234,8 @@ def _plans(
     secrets: Mapping[str, SecretFields],
 ) -> tuple[MessagePlan, ...]:
     messages = [each.message for each in checked]
-    answers = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
-    responses = [answers.get((each.kind, each.api_key), "") for each in messages]
+    response_names = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
+    responses = [response_names.get((each.kind, each.api_key), "") for each in messages]
     files = [names[each.location.file] for each in messages]
     enumerations = [resolved[each.name] for each in messages]
     secret_fields = [secrets[each.name] for each in messages]

@@ -165,9 +165,9 @@ def talk_through_proxy(serve: Serve, talk: Talk[T]) -> tuple[int, T]:
     return asyncio.run(asyncio.wait_for(run(), SECONDS))
 
 
-def serve_responses(*answers: bytes) -> Serve:
+def serve_responses(*responses: bytes) -> Serve:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for answer in answers:
+        for answer in responses:
             await frame(reader)
             writer.write(answer)
         await reader.read()

@@ -33,10 +33,10 @@ import org.apache.kafka.common.quota.ClientQuotaFilter;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Prints what Kafka's own clients read from a cluster, as JSON: {@code Answers admin BOOTSTRAP} the results of the admin
- * client, {@code Answers records BOOTSTRAP} the records that a consumer reads, one per line.
+ * Prints what Kafka's own clients read from a cluster, as JSON: {@code Expected admin BOOTSTRAP} the results of the admin
+ * client, {@code Expected records BOOTSTRAP} the records that a consumer reads, one per line.
  */
-public final class Answers {
+public final class Expected {
     private static final ObjectMapper MAPPER = new ObjectMapper()
         .configure(SerializationFeature.INDENT_OUTPUT, true).configure(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS, true);
     private static final ObjectMapper LINES = new ObjectMapper();
@@ -48,7 +48,7 @@ public final class Answers {
     private final Map<String, TopicDescription> topics;
     private final List<TopicPartition> partitions;
 
-    private Answers(Admin admin, String bootstrap) throws Exception {
+    private Expected(Admin admin, String bootstrap) throws Exception {
         this.admin = admin;
         this.bootstrap = bootstrap;
         Collection<String> names = admin.listTopics(new ListTopicsOptions().listInternal(true)).names().get();
@@ -59,10 +59,10 @@ public final class Answers {
 
     public static void main(String[] arguments) throws Exception {
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", arguments[1]))) {
-            Answers answers = new Answers(admin, arguments[1]);
+            Expected expected = new Expected(admin, arguments[1]);
             switch (arguments[0]) {
-                case "admin" -> System.out.println(MAPPER.writeValueAsString(answers.all()));
-                case "records" -> answers.records();
+                case "admin" -> System.out.println(MAPPER.writeValueAsString(expected.all()));
+                case "records" -> expected.records();
                 default -> throw new IllegalArgumentException("admin or records");
             }
         }
@@ -231,7 +231,7 @@ public final class Answers {
                 long end = consumer.endOffsets(List.of(partition)).get(partition);
                 long deadline = System.currentTimeMillis() + PATIENCE_MS;
                 while (consumer.position(partition) < end) {
-                    consumer.poll(Duration.ofMillis(200)).forEach(Answers::print);
+                    consumer.poll(Duration.ofMillis(200)).forEach(Expected::print);
                     if (System.currentTimeMillis() > deadline) {
                         throw new IllegalStateException(partition + " was not read in time up to " + end);
                     }
