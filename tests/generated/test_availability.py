@@ -291,7 +291,7 @@ def test_version_none_is_rejected(ask: Callable[..., object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "said"),
+    ("given", "error", "expected"),
     [
         ([("FetchRequest", 99), ("Zzzz", 1)], ValueError, "unknown message 'Zzzz'"),
         ([("FetchRequest", "1")], TypeError, f"{VERSION}'1'"),
@@ -300,11 +300,11 @@ def test_version_none_is_rejected(ask: Callable[..., object]) -> None:
         (5, TypeError, "expected a list of (message, version) pairs, got 5"),
     ],
 )
-def test_invalid_pairs_are_rejected(given: object, error: type[Exception], said: str) -> None:
+def test_invalid_pairs_are_rejected(given: object, error: type[Exception], expected: str) -> None:
     ask: Callable[..., object] = releases_with
     with pytest.raises(error) as raised:
         ask(given)
-    assert str(raised.value) == said
+    assert str(raised.value) == expected
 
 
 def test_pairs_can_be_a_mapping() -> None:

@@ -241,13 +241,13 @@ def test_subclasses_of_structs_and_messages_keep_fields() -> None:
 
 
 def test_server_sends_renamed_response_subclass() -> None:
-    class Told(SaslHandshakeResponse):
+    class Derived(SaslHandshakeResponse):
         NAME = "My"
 
     server = ServerConnection()
     received = server.receive_data(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1))
     request = next(each for each in received if isinstance(each, RequestReceived))
-    assert server.send(request, Told(mechanisms=["PLAIN"])) == encode_response(Told(mechanisms=["PLAIN"]), 0, 1)
+    assert server.send(request, Derived(mechanisms=["PLAIN"])) == encode_response(Derived(mechanisms=["PLAIN"]), 0, 1)
     assert server.send_token(b"token") == b"\0\0\0\5token"
 
 

@@ -145,8 +145,8 @@ def test_headers_and_bodies_keep_invalid_utf8() -> None:
         read_request_header(data)
     assert decode_request(data, text="surrogateescape") == request
     assert read_request_header(data, text="surrogateescape")[0] == header
-    told = encode_request(request.message, 5, 7, "c\udcff", framed=False, text="surrogateescape")
-    assert told + b"!" == data
+    encoded = encode_request(request.message, 5, 7, "c\udcff", framed=False, text="surrogateescape")
+    assert encoded + b"!" == data
     response = DescribeGroupsResponse(groups=[DescribeGroupsResponse.DescribedGroup(group_id=ESCAPED)])
     data = encode_response(response, 5, 7, framed=False, text="surrogateescape")
     with pytest.raises(DecodeError, match="group_id: invalid UTF-8"):

@@ -142,8 +142,8 @@ def test_version_option_prints_the_installed_version(
     with pytest.raises(SystemExit) as caught:
         cli.main(["--version"])
     assert caught.value.code == 0
-    said = version or "is not installed, so its version is unknown"
-    assert capsys.readouterr().out == f"kafka-message-generator {said}\n"
+    expected = version or "is not installed, so its version is unknown"
+    assert capsys.readouterr().out == f"kafka-message-generator {expected}\n"
 
 
 @pytest.mark.parametrize("command", cli.EXAMPLES)

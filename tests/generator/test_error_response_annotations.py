@@ -20,9 +20,9 @@ ASK = message(
     apiKey=1,
     listeners=["broker"],
 )
-TOLD = [field("Name", "string"), field("ErrorCode", "int16"), field("Data", "records", nullableVersions="0+")]
+THING_FIELDS = [field("Name", "string"), field("ErrorCode", "int16"), field("Data", "records", nullableVersions="0+")]
 TELL = message(
-    field("Things", "[]Told", fields=TOLD),
+    field("Things", "[]Told", fields=THING_FIELDS),
     field("Text", "string", nullableVersions="1+"),
     field("Count", "int8"),
     name="AskResponse",

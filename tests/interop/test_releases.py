@@ -22,10 +22,10 @@ def test_segments_have_the_records_that_the_consumer_received(release: Release, 
     data = [str(path) for path in files if not str(topic_of(str(path))[0]).startswith("__")]
     columns = ["topic", "partition", "offset", "key", "value"]
     found = [tuple(row.values()) for batch in read_segments(data, columns=columns) for row in batch.to_pylist()]
-    told = [
+    consumed = [
         (topic, partition, offset, key and key.encode(), value and value.encode())
         for topic, partition, offset, _, key, value in expected["records"]
     ]
-    assert sorted(found, key=repr) == sorted(told, key=repr)
+    assert sorted(found, key=repr) == sorted(consumed, key=repr)
     committed = (DATA / release.name / "logs").rglob("*.log")
     assert {path.parent.name for path in files} == {path.parent.name for path in committed}

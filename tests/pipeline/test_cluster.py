@@ -256,18 +256,18 @@ def test_decoded_traffic_equals_the_request_log(pairs: DataFrame, cluster: Clust
         rows = decode(pairs, name + side, keep=keep).collect()
         assert rows
         for row in rows:
-            said = cluster.requests[row.connection, row.correlation_id][side.lower()]
-            message = from_json(getattr(kafka_messages, name + side), without_sizes(said), row.api_version)
+            logged = cluster.requests[row.connection, row.correlation_id][side.lower()]
+            message = from_json(getattr(kafka_messages, name + side), without_sizes(logged), row.api_version)
             struct = row.message.asDict(recursive=True)
-            assert list(differences(said, struct, message)) == []
+            assert list(differences(logged, struct, message)) == []
 
 
-def without_sizes(said: Any) -> Any:
-    if isinstance(said, list):
-        return [without_sizes(each) for each in said]
-    if not isinstance(said, dict):
-        return said
+def without_sizes(logged: Any) -> Any:
+    if isinstance(logged, list):
+        return [without_sizes(each) for each in logged]
+    if not isinstance(logged, dict):
+        return logged
     return {
         name.removesuffix("SizeInBytes"): "" if name.endswith("SizeInBytes") else without_sizes(value)
-        for name, value in said.items()
+        for name, value in logged.items()
     }

@@ -50,8 +50,10 @@ def plain_size(cluster: Cluster, topic: str, partition: int, batch: Batch) -> in
     try:
         return HEADER + len(batch.decompressed())
     except MissingCodecError:
-        told = [cluster.records[topic, partition, each] for each in range(batch.base_offset, batch.last_offset + 1)]
-        records = [Record(-1, row["timestamp"], row["key"], row["value"], tuple(row["headers"] or ())) for row in told]
+        consumed = [cluster.records[topic, partition, each] for each in range(batch.base_offset, batch.last_offset + 1)]
+        records = [
+            Record(-1, row["timestamp"], row["key"], row["value"], tuple(row["headers"] or ())) for row in consumed
+        ]
         return len(write_batch(records, base_offset=batch.base_offset))
 
 
@@ -314,9 +316,9 @@ def test_unreadable_batches_are_reported(spark: SparkSession, tmp_path: Path) ->
     status, report = run([logs], tmp_path)
     assert (status, kinds(report)) == (1, {"unreadable": 4})
     assert report["figures"]["batches"] == 2
-    told = {(row["topic"], row["position"]): row["reason"] for row in rows(report, "Unreadable")}
-    assert told[None, None] == "damaged checkpoint, ignored: line 2 declares 2 entries, but there are 0"
-    assert told["orders", len(data(0))].startswith("the gzip data is damaged: ")
+    reported = {(row["topic"], row["position"]): row["reason"] for row in rows(report, "Unreadable")}
+    assert reported[None, None] == "damaged checkpoint, ignored: line 2 declares 2 entries, but there are 0"
+    assert reported["orders", len(data(0))].startswith("the gzip data is damaged: ")
 
 
 @pytest.mark.nightly

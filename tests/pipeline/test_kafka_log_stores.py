@@ -128,9 +128,9 @@ def test_stream_reads_from_s3(spark: SparkSession, store: Store, tmp_path: Path)
     store.write(f"logs/orders-0/{50:020}.log", batches(50, 1))
     assert run() == list(range(40, 60))
     assert run() == []
-    told = "".join(file.read_text() for file in (tmp_path / "offsets").iterdir() if file.name.isdecimal())
-    assert f"s3://{store.bucket}/logs/orders-0/*.log" in told
-    assert SECRET not in told
+    recorded = "".join(file.read_text() for file in (tmp_path / "offsets").iterdir() if file.name.isdecimal())
+    assert f"s3://{store.bucket}/logs/orders-0/*.log" in recorded
+    assert SECRET not in recorded
 
 
 def test_s3_errors_contain_no_credentials(spark: SparkSession, store: Store) -> None:

@@ -89,13 +89,13 @@ def test_fixup_is_reported_and_its_text_must_occur_once(tmp_path: Path) -> None:
     broken = (
         '{ "name": "DescribeProducersRequest", "type": "request", "validVersions": "0",\n  "fields": [\n    ]}\n  ]\n}'
     )
-    said: list[str] = []
+    reported: list[str] = []
     file = fixup.file.removesuffix(".json")
     for text in (broken, broken.replace("  ]\n", " ]\n")):
         path = jar(tmp_path, "kafka-clients-2.8.0.jar", **{file: text})
         if text is broken:
-            importer.import_history({"2.8.0": [path]}, tmp_path / "history", said.append)
-            assert said == [f"kafka-clients-2.8.0.jar!common/message/{fixup.file}: fixed: {fixup.why}"]
+            importer.import_history({"2.8.0": [path]}, tmp_path / "history", reported.append)
+            assert reported == [f"kafka-clients-2.8.0.jar!common/message/{fixup.file}: fixed: {fixup.why}"]
         else:
             with pytest.raises(store.HistoryError) as error:
                 importer.import_history({"2.8.0": [path]}, tmp_path / "other")

@@ -177,10 +177,10 @@ def test_error_response_sets_the_code_of_the_selected_topics() -> None:
     ]
     asked = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name) for name in "ab"])
     for version in versions_of(MetadataRequest):
-        told = error_response(asked, 3, version=version, where=lambda place: place.topic == "a")
-        assert isinstance(told, MetadataResponse)
-        assert [(each.name, each.error_code) for each in told.topics] == [("a", 3), ("b", 0)]
-        assert told.error_code == 0
+        response = error_response(asked, 3, version=version, where=lambda place: place.topic == "a")
+        assert isinstance(response, MetadataResponse)
+        assert [(each.name, each.error_code) for each in response.topics] == [("a", 3), ("b", 0)]
+        assert response.error_code == 0
 
 
 def test_error_response_sets_the_top_level_code_of_a_fetch() -> None:

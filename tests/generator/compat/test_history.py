@@ -218,9 +218,9 @@ def test_changes_list_released_versions_with_new_layout(of_releases: Mapping[str
     today = set(set_of_release(HISTORY, "4.4.0").messages)
     for release, each in of_releases.items():
         section = in_docs.partition(f"\n### {release}\n")[2].partition("\n### ")[0]
-        told = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) & today
+        listed = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) & today
         # Another record had its type in 2.8; its own versions did not change.
-        assert {one.message for one in each.differing} == told - {"ClientQuotaRecord"}, release
+        assert {one.message for one in each.differing} == listed - {"ClientQuotaRecord"}, release
 
 
 def test_first_release_lists_every_message_as_new(of_releases: Mapping[str, Changes]) -> None:

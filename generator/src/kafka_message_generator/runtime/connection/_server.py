@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class RequestReceived:
     """A client's request. Answer it with ``ServerConnection.send``."""
 
-    __slots__ = ("_encoded_response", "_connection", "expects_response", "is_supported", "request")
+    __slots__ = ("_connection", "_encoded_response", "expects_response", "is_supported", "request")
 
     def __init__(self, request: DecodedRequest, connection: ServerConnection, is_supported: bool = True) -> None:
         self.request = request
