@@ -182,10 +182,10 @@ def test_error_codes_record_their_first_release_and_the_release_that_removed_the
 @pytest.fixture(scope="module")
 def of_releases() -> dict[str, Changes]:
     """Return the changes of each release by name."""
-    sides = list(release_sets(HISTORY))
-    newest = sides[-1]
+    sets = list(release_sets(HISTORY))
+    newest = sets[-1]
     today = {name: (newest.messages[name], plan) for name, plan in newest.plans.items()}
-    found = changes(availability(sides, today), sides, today, store.read_error_codes(HISTORY))
+    found = changes(availability(sets, today), sets, today, store.read_error_codes(HISTORY))
     return {each.release: each for each in found}
 
 

@@ -60,11 +60,11 @@ class RecordTypeEntry:
 
 def apis(definitions: Definitions) -> list[Api]:
     """Return every API, sorted by key; a removed API has no versions."""
-    sides: dict[int, dict[str, Message]] = {}
+    messages: dict[int, dict[str, Message]] = {}
     for message in definitions.messages:
         if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
-            sides.setdefault(message.api_key, {})[message.kind] = message
-    return [_api(key, side[REQUEST], side.get(RESPONSE)) for key, side in sorted(sides.items())]
+            messages.setdefault(message.api_key, {})[message.kind] = message
+    return [_api(key, of_kind[REQUEST], of_kind.get(RESPONSE)) for key, of_kind in sorted(messages.items())]
 
 
 def listed(definitions: Definitions) -> list[Listed]:
