@@ -1,8 +1,8 @@
 /* Decodes and encodes Kafka's messages with the layouts of protocol.json (see docs/protocol-json.md).
  *
- *   const protocol = new KafkaCodec.Protocol(document);                // the parsed protocol.json
- *   const traversal = protocol.traverse("MetadataResponse", 13, bytes);// {span, value, fault}
- *   const bytes = protocol.encode("MetadataResponse", 13, value);      // a Uint8Array
+ *   const protocol = new KafkaCodec.Protocol(document);                  // the parsed protocol.json
+ *   const traversal = protocol.traverse("MetadataResponse", 13, bytes);  // {span, value, fault}
+ *   const bytes = protocol.encode("MetadataResponse", 13, value);        // a Uint8Array
  *
  * Load after wire.js. Plain ES2020 without modules, so that it works from file:// and in Node. Values have Kafka's
  * JSON form: bytes are base64, a UUID has 22 characters, an int64 is a BigInt. Uses neither the DOM nor the network.
