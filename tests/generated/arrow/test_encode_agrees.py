@@ -49,14 +49,14 @@ def with_unknown(message: Any, version: int, *, everywhere: bool) -> Any:
 
 
 def nulls(message: Any) -> list[Null]:
-    def inside(struct: Any, fields: Iterable[FieldDescriptor], way: tuple[FieldDescriptor, ...]) -> Iterator[Null]:
+    def inside(struct: Any, fields: Iterable[FieldDescriptor], path: tuple[FieldDescriptor, ...]) -> Iterator[Null]:
         for field in fields:
             value = getattr(struct, field.name)
             if value is None:
-                yield struct, field, way
+                yield struct, field, path
             elif field.is_struct:
                 for each in value if field.is_array else (value,):
-                    yield from inside(each, descriptor.structs[field.type], (*way, field))
+                    yield from inside(each, descriptor.structs[field.type], (*path, field))
 
     descriptor = descriptor_of(type(message))
     return list(inside(message, descriptor.fields, ()))
@@ -67,8 +67,8 @@ def without_inexpressible_nulls(found: Iterable[Null], version: int) -> Iterator
     """Replace nulls in fields that the version lacks, which columns cannot express."""
     absent = [
         (struct, field.name)
-        for struct, field, way in found
-        if version not in field.versions and all(version in each.versions for each in way)
+        for struct, field, path in found
+        if version not in field.versions and all(version in each.versions for each in path)
     ]
     for struct, name in absent:
         setattr(struct, name, getattr(type(struct)(), name))
