@@ -286,8 +286,8 @@ class Strange(MetadataRequest):
 def test_subclass_with_incompatible_constructor_raises_on_read(read: Callable[[bytes], object]) -> None:
     with pytest.raises(TypeError) as caught:
         read(asked_for_topic().write(12))
-    describe_lifetimes, _, detail = str(caught.value).partition(" (")
-    assert describe_lifetimes == (
+    summary, _, detail = str(caught.value).partition(" (")
+    assert summary == (
         "cannot create Strange from field values: its constructor must accept every field of MetadataRequest by "
         "name and have defaults for its own fields"
     )
