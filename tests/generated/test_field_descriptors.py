@@ -47,7 +47,7 @@ def test_entity_types_equal_the_definitions() -> None:
     defined = Counter(
         (message.name, field.entity_type)
         for message in definitions().values()
-        for field in message.walk()
+        for field in message.all_fields()
         if field.entity_type != "unknown"
     )
     carried = Counter(

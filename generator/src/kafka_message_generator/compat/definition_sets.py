@@ -50,7 +50,7 @@ class DefinitionSet:
 def members_of(message: Message) -> Iterator[tuple[str, Field]]:
     """Yield the fields of a message with paths such as ``Topics[].Partitions[].Leader``."""
     structs = {struct.name: struct.members for struct in message.common_structs}
-    for member in message.walk():
+    for member in message.all_fields():
         if member.fields or member.optional_fields:
             structs[member.type.name] = member.fields + member.optional_fields
     yield from _members(message.fields + message.optional_fields, structs, "")
@@ -100,7 +100,7 @@ def baseline(name: str, sets: Sequence[DefinitionSet]) -> Baseline:
 
 def release_sets(root: Path) -> Iterator[DefinitionSet]:
     """Yield every release of a history, oldest first. Raises HistoryError and SpecError."""
-    for release, found in store.read(root).walk():
+    for release, found in store.read(root).by_release():
         yield _side(release, found)
 
 
