@@ -29,7 +29,7 @@ ROWS = {"W1": 5000, "W2": 40, "W3": 300, "W4": 500, "W5": 500, "W6": 100_000, "W
 FEW = (1, 100, 1000)
 # Bytes of messages decoded one by one per sample; the time of all messages is extrapolated from it.
 OBJECTS = 200_000
-WAYS = ("native columns", "pure columns", "native objects", "pure objects")
+APPROACHES = ("native columns", "pure columns", "native objects", "pure objects")
 # Values of KAFKA_MESSAGES_NATIVE, each measured in its own process.
 IMPLEMENTATIONS = {"native": "1", "pure": "0"}
 
@@ -126,8 +126,8 @@ def measured_apart(only: Sequence[str], rounds: int) -> list[dict[tuple[str, str
 
 
 def row_of(given: Input, operation: str, best: dict[tuple[str, str], float]) -> list[str]:
-    native = best[operation, WAYS[0]]
-    ratios = [f"{best[operation, way] / native:.1f}" for way in WAYS[1:]]
+    native = best[operation, APPROACHES[0]]
+    ratios = [f"{best[operation, approach] / native:.1f}" for approach in APPROACHES[1:]]
     times = [f"{native * 1e6:,.0f}", f"{given.size / native / 1e6:,.0f}"]
     return [f"{given.name}, {len(given.rows):,} of {given.size // len(given.rows):,} B", *times, *ratios]
 
@@ -154,7 +154,7 @@ def main() -> None:
             rows.append(row_of(given, operation, best))
             print(operation, *rows[-1], sep=" | ", file=sys.stderr, flush=True)
     for operation, rows in tables.items():
-        head = (operation, "µs", "MB/s", *(f"{way} take" for way in WAYS[1:]))
+        head = (operation, "µs", "MB/s", *(f"{approach} take" for approach in APPROACHES[1:]))
         parts.append("\n".join(markdown.table(head, rows)))
     report = "\n\n".join(parts) + "\n"
     print(report)

@@ -106,14 +106,14 @@ def main() -> None:
     measured = measurements(prepared, arguments, versions)
     print("measuring memory", file=sys.stderr)
     held = memory.measure(prepared, arguments.workloads)
-    facts = report.Facts(
+    setup = report.BenchmarkSetup(
         command=shlex.join(["python", "benchmarks/compare.py", *sys.argv[1:]]),
         versions=versions,
         ours=[environment.codec.name for environment in prepared if not environment.codec.is_peer],
         samples=arguments.samples,
         milliseconds=round(arguments.seconds * 1000),
     )
-    text = report.render(facts, measured, held)
+    text = report.render(setup, measured, held)
     print(text)
     if arguments.output:
         arguments.output.write_text(text + "\n", encoding="utf-8")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markdown import number, table
-from report import Facts, Measurement, conditions, contents
+from report import BenchmarkSetup, Measurement, conditions, contents
 
 TITLES = {
     "decode": "decode to objects",
@@ -27,46 +27,46 @@ class Ratio:
         return f"{self.workload} {self.language} {self.value:.1f}"
 
 
-def render(facts: Facts, measurements: Sequence[Measurement], skipped: Mapping[str, Sequence[str]]) -> str:
+def render(setup: BenchmarkSetup, measurements: Sequence[Measurement], skipped: Mapping[str, Sequence[str]]) -> str:
     lines = [
-        *conditions(facts, measurements, "below 1 ours takes less time"),
+        *conditions(setup, measurements, "below 1 ours takes less time"),
         "- CPU time is that of whole processes; each codec decoded our bytes and wrote them again, the same",
         *(f"- {name} skipped: not installed: {', '.join(commands)}" for name, commands in skipped.items()),
     ]
     for operation, title in TITLES.items():
         chosen = [measurement for measurement in measurements if measurement.operation == operation]
         if chosen:
-            lines += ["", f"### {title}, µs per message", "", *_table(facts, chosen)]
-            lines += ["", *_summary(facts, operation, chosen)]
+            lines += ["", f"### {title}, µs per message", "", *_table(setup, chosen)]
+            lines += ["", *_summary(setup, operation, chosen)]
     return "\n".join([*lines, "", *contents(measurements)])
 
 
-def _theirs(facts: Facts) -> list[str]:
-    return [name for name in facts.versions if name not in facts.ours]
+def _theirs(setup: BenchmarkSetup) -> list[str]:
+    return [name for name in setup.versions if name not in setup.ours]
 
 
-def _ratios(facts: Facts, measurement: Measurement) -> list[Ratio]:
+def _ratios(setup: BenchmarkSetup, measurement: Measurement) -> list[Ratio]:
     # Uses the first of our codecs.
-    return [Ratio(measurement.workload.key, name, measurement.speedup(name, facts.ours[0])) for name in _theirs(facts)]
+    return [Ratio(measurement.workload.key, name, measurement.speedup(name, setup.ours[0])) for name in _theirs(setup)]
 
 
-def _table(facts: Facts, measurements: Sequence[Measurement]) -> Iterator[str]:
+def _table(setup: BenchmarkSetup, measurements: Sequence[Measurement]) -> Iterator[str]:
     rows = []
     for measurement in measurements:
-        times = [number(measurement.microseconds(name)) for name in facts.versions]
-        ratios = [f"**{ratio.value:.2f}**" for ratio in _ratios(facts, measurement)]
+        times = [number(measurement.microseconds(name)) for name in setup.versions]
+        ratios = [f"**{ratio.value:.2f}**" for ratio in _ratios(setup, measurement)]
         rows.append([measurement.workload.title, f"{measurement.workload.size:,}", *times, *ratios])
-    header = ["workload", "bytes", *facts.versions, *(f"{facts.ours[0]} / {name}" for name in _theirs(facts))]
+    header = ["workload", "bytes", *setup.versions, *(f"{setup.ours[0]} / {name}" for name in _theirs(setup))]
     return table(header, rows)
 
 
-def _summary(facts: Facts, operation: str, measurements: Sequence[Measurement]) -> Iterator[str]:
-    ratios = [ratio for measurement in measurements for ratio in _ratios(facts, measurement)]
+def _summary(setup: BenchmarkSetup, operation: str, measurements: Sequence[Measurement]) -> Iterator[str]:
+    ratios = [ratio for measurement in measurements for ratio in _ratios(setup, measurement)]
     if not ratios:
         return
     bound = BOUNDS[operation]
     behind = [ratio for ratio in ratios if ratio.value > bound]
     within = "ahead of them" if bound == 1 else f"within {bound:g} times their time"
-    yield f"{facts.ours[0]} is {within} in {len(ratios) - len(behind)} of {len(ratios)}."
+    yield f"{setup.ours[0]} is {within} in {len(ratios) - len(behind)} of {len(ratios)}."
     if behind:
         yield f"Not in: {', '.join(map(str, sorted(behind, key=lambda ratio: -ratio.value)))}."

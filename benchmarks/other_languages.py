@@ -122,14 +122,14 @@ def main() -> None:
         versions = {worker.name: worker.version for worker in ours}
         for worker, language in zip(theirs, present, strict=True):
             versions[worker.name] = f"{worker.version}, {language.toolchain_version()}"
-    facts = report.Facts(
+    setup = report.BenchmarkSetup(
         command=shlex.join(["python", "benchmarks/other_languages.py", *sys.argv[1:]]),
         versions=versions,
         ours=[worker.name for worker in ours],
         samples=arguments.samples,
         milliseconds=round(arguments.seconds * 1000),
     )
-    text = languages_report.render(facts, measured, skipped)
+    text = languages_report.render(setup, measured, skipped)
     print(text)
     if arguments.output:
         arguments.output.write_text(text + "\n", encoding="utf-8")

@@ -13,7 +13,7 @@ from workloads import Workload
 
 
 @dataclass(frozen=True)
-class Facts:
+class BenchmarkSetup:
     """Conditions of a report; the first of ``ours`` is the reference."""
 
     command: str
@@ -55,26 +55,28 @@ TITLES: Mapping[str, str] = {
 }
 
 
-def render(facts: Facts, measurements: Sequence[Measurement], held: Sequence[Held]) -> str:
+def render(setup: BenchmarkSetup, measurements: Sequence[Measurement], held: Sequence[Held]) -> str:
     lines = [
-        *conditions(facts, measurements),
+        *conditions(setup, measurements),
         "- all codecs wrote the same bytes, and again after decoding",
     ]
     for operation in OPERATIONS:
         chosen = [measurement for measurement in measurements if measurement.operation == operation]
         if chosen:
-            lines += ["", f"### {TITLES[operation]}, µs per message", "", *_times(facts, chosen)]
-    lines += ["", "### memory, bytes held by a decoded message", "", *_memory(facts, held)]
+            lines += ["", f"### {TITLES[operation]}, µs per message", "", *_times(setup, chosen)]
+    lines += ["", "### memory, bytes held by a decoded message", "", *_memory(setup, held)]
     lines += ["", *contents(measurements)]
     return "\n".join(lines)
 
 
-def conditions(facts: Facts, measurements: Sequence[Measurement], ratios: str = "above 1 is faster") -> Iterator[str]:
+def conditions(
+    setup: BenchmarkSetup, measurements: Sequence[Measurement], ratios: str = "above 1 is faster"
+) -> Iterator[str]:
     spreads = [spread for measurement in measurements for spread in measurement.spreads()]
-    yield from (f"`{facts.command}`", "")
-    yield from (f"- {name} {version}" for name, version in facts.versions.items())
+    yield from (f"`{setup.command}`", "")
+    yield from (f"- {name} {version}" for name, version in setup.versions.items())
     yield (
-        f"- CPU time per message, median of {facts.samples} samples of about {facts.milliseconds} ms, codecs in turns;"
+        f"- CPU time per message, median of {setup.samples} samples of about {setup.milliseconds} ms, codecs in turns;"
         f" ratios are medians of per-round ratios, {ratios}"
     )
     if spreads:
@@ -86,9 +88,9 @@ def contents(measurements: Sequence[Measurement]) -> Iterator[str]:
     yield from (f"- {workload.title}: {workload.contents}" for workload in workloads.values())
 
 
-def _times(facts: Facts, measurements: Sequence[Measurement]) -> Iterator[str]:
-    codecs = [name for name in facts.versions if name in measurements[0].times]
-    pairs = facts.pairs(codecs)
+def _times(setup: BenchmarkSetup, measurements: Sequence[Measurement]) -> Iterator[str]:
+    codecs = [name for name in setup.versions if name in measurements[0].times]
+    pairs = setup.pairs(codecs)
     rows = []
     for measurement in measurements:
         times = [number(measurement.microseconds(name)) for name in codecs]
@@ -97,9 +99,9 @@ def _times(facts: Facts, measurements: Sequence[Measurement]) -> Iterator[str]:
     return table(["workload", "bytes", *codecs, *(f"{one} vs {other}" for one, other in pairs)], rows)
 
 
-def _memory(facts: Facts, held: Sequence[Held]) -> Iterator[str]:
-    codecs = list(facts.versions)
-    pairs = facts.pairs(codecs)
+def _memory(setup: BenchmarkSetup, held: Sequence[Held]) -> Iterator[str]:
+    codecs = list(setup.versions)
+    pairs = setup.pairs(codecs)
     rows = []
     for each in held:
         amounts = [f"{each.bytes[name]:,.0f}" for name in codecs]

@@ -31,7 +31,7 @@ from markdown import number, table
 from process_tree import is_python, peak_bytes, tree
 from rounds import rotated
 from segment_files import Shape, write_segment
-from spark_runs import COLUMNS, Way, measure, run, schema
+from spark_runs import COLUMNS, Query, measure, run, schema
 
 CODECS = (None, "gzip", "snappy", "lz4", "zstd")
 SHAPES = (
@@ -175,7 +175,7 @@ def core_samples(task: Callable[[], int], samples: int) -> dict[str, list[float]
 # ---- On Spark ---------------------------------------------------------------------------------------------------
 
 
-def ways(spark: Any, folder: str, records: int) -> dict[str, Way]:
+def queries(spark: Any, folder: str, records: int) -> dict[str, Query]:
     def ready(*columns: str) -> Any:
         reader = spark.read.format("ready_batches").schema(schema(*columns))
         path = min(Path(folder).iterdir())
@@ -205,7 +205,7 @@ def spark_rows(arguments: Namespace, folder: Path, spark: Any) -> Iterator[Seque
         for place in range(FILES):
             records += write_segment(log / f"{place:020}.log", shape, records=fewer(arguments.records, shape))
         size = sum(path.stat().st_size for path in log.iterdir())
-        candidates = ways(spark, str(log), records)
+        candidates = queries(spark, str(log), records)
         if (found := candidates["kafka_log, all columns"]().count()) != records:
             raise SystemExit(f"{records} records were written, {found} read")
         measured = measure(candidates, arguments.samples)
@@ -251,7 +251,7 @@ def worker_peaks() -> list[int]:
 # ---- Report -----------------------------------------------------------------------------------------------------
 
 
-def facts() -> str:
+def installed_versions() -> str:
     parts = []
     for name in ("pyspark", "pyarrow", "numpy", "crc32c"):
         try:
@@ -272,7 +272,7 @@ def parse(argv: Sequence[str] | None = None) -> Namespace:
 
 def report(arguments: Namespace) -> Iterator[str]:
     command = shlex.join(["python", "benchmarks/segments.py", *sys.argv[1:]])
-    yield f"`{command}`: {facts()}"
+    yield f"`{command}`: {installed_versions()}"
     with tempfile.TemporaryDirectory() as folder:
         if arguments.only in (None, "alone"):
             yield ""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from markdown import number, table
 from segment_files import Shape
-from spark_runs import COLUMNS, Sample, Way, measure, schema
+from spark_runs import COLUMNS, Query, Sample, measure, schema
 from spark_session import local_session
 
 if TYPE_CHECKING:
@@ -136,12 +136,12 @@ def register_all(spark: SparkSession) -> None:
     del environment["KAFKA_MESSAGES_NATIVE"]
 
 
-def ways(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap: str) -> dict[str, Way]:
+def queries(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap: str) -> dict[str, Query]:
     def connector() -> DataFrame:
         reader = spark.read.format("kafka").options(subscribe=topic.name, startingOffsets="earliest")
         return reader.option("kafka.bootstrap.servers", bootstrap).load()
 
-    def log(name: str) -> Way:
+    def log(name: str) -> Query:
         return lambda: spark.read.format(name).schema(schema(*COLUMNS)).load(f"{logs}/{topic.name}-*")
 
     def ready() -> DataFrame:
@@ -152,7 +152,7 @@ def ways(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstrap:
     return {PEER: connector, LOG: log("kafka_log"), PURE: log("kafka_log_pure"), FLOOR: ready}
 
 
-def check(found: Mapping[str, Way], records: int) -> None:
+def check(found: Mapping[str, Query], records: int) -> None:
     from pyspark.sql import functions as F
 
     digest = F.sum(F.xxhash64(*COLUMNS).cast("decimal(38,0)"))
@@ -185,13 +185,13 @@ def measured(arguments: Namespace, work: Path) -> Iterator[Sequence[str]]:
                 print(f"filling {topic.name}", file=sys.stderr)
                 records = fill(connection, topic, topic.batches(arguments.records))
                 time.sleep(SETTLE_SECONDS)
-            found = ways(spark, broker.logs, topic, records, broker.bootstrap)
+            found = queries(spark, broker.logs, topic, records, broker.bootstrap)
             print(f"measuring {topic.name}", file=sys.stderr)
             check(found, records)
             yield from rows(measure(found, arguments.samples, beside=broker.process.pid), topic, records)
 
 
-def facts() -> str:
+def installed_versions() -> str:
     names = ("pyspark", "pyarrow", "numpy", "crc32c")
     return ", ".join((f"Python {sys.version.split()[0]}", *(f"{name} {version(name)}" for name in names)))
 
@@ -217,7 +217,7 @@ def main(argv: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as work:
         report = [*table(HEADER, [*measured(arguments, Path(work))], texts=2)]
     command = shlex.join(["python", "benchmarks/spark_connector.py", *argv])
-    report += ["", f"`{command}`: {facts()}, `local[2]`, {arguments.samples} rounds."]
+    report += ["", f"`{command}`: {installed_versions()}, `local[2]`, {arguments.samples} rounds."]
     print("\n".join(report))
     if arguments.output:
         arguments.output.write_text("\n".join(report) + "\n", encoding="utf-8")

@@ -32,7 +32,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
 from spark_runs import Sample, measure
 from spark_session import local_session
-from spark_workloads import FLOORS, PEER, SCAN, WORKLOADS, Workload, ways
+from spark_workloads import FLOORS, PEER, SCAN, WORKLOADS, Workload, transformations
 
 from kafka_messages_spark import from_kafka
 
@@ -73,45 +73,47 @@ def prepare(spark: SparkSession, workload: Workload, rows: int, folder: Path) ->
 
 
 def check(df: DataFrame, workload: Workload) -> None:
-    made = ways(workload)
+    made = transformations(workload)
     kind = made["from_kafka"](df).schema["m"].dataType  # Avro has no int16 and uses int32
     digests = {}
-    for name, way in made.items():
+    for name, transformation in made.items():
         if name not in (SCAN, *FLOORS):
             text = F.to_json(F.col("m").cast(kind), {"ignoreNullFields": "false"})
-            digests[name] = way(df).select(F.sum(F.xxhash64(text).cast("decimal(38,0)"))).collect()[0][0]
+            digests[name] = transformation(df).select(F.sum(F.xxhash64(text).cast("decimal(38,0)"))).collect()[0][0]
     if len(set(digests.values())) != 1:
         raise SystemExit(f"the functions return different rows: {digests}")
 
 
-def measured(df: DataFrame, workload: Workload, way: str, samples: int) -> dict[str, list[Sample]]:
-    made = ways(workload)
-    return measure({name: partial(made[name], df) for name in (PEER, way)}, samples, warm_ups=WARM_UPS)
+def measured(df: DataFrame, workload: Workload, variant: str, samples: int) -> dict[str, list[Sample]]:
+    made = transformations(workload)
+    return measure({name: partial(made[name], df) for name in (PEER, variant)}, samples, warm_ups=WARM_UPS)
 
 
-def measured_alone(workload: Workload, way: str, folder: Path, argv: Sequence[str]) -> dict[str, list[Sample]]:
-    command = [sys.executable, __file__, *argv, "--pair", workload.title, way, str(folder)]
+def measured_alone(workload: Workload, variant: str, folder: Path, argv: Sequence[str]) -> dict[str, list[Sample]]:
+    command = [sys.executable, __file__, *argv, "--pair", workload.title, variant, str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, timeout=1800)
     if done.returncode:
-        raise SystemExit(f"measuring {way} ended with status {done.returncode}")
+        raise SystemExit(f"measuring {variant} ended with status {done.returncode}")
     return {name: [Sample(*each) for each in samples] for name, samples in json.loads(done.stdout).items()}
 
 
 def pair(arguments: Namespace) -> None:
-    title, way, folder = arguments.pair
+    title, variant, folder = arguments.pair
     workload = next(each for each in WORKLOADS if each.title == title)
     with session(arguments) as spark:
-        runs = measured(spark.read.parquet(f"{folder}/{workload.message}"), workload, way, arguments.samples)
+        runs = measured(spark.read.parquet(f"{folder}/{workload.message}"), workload, variant, arguments.samples)
     print(json.dumps({name: [astuple(each) for each in samples] for name, samples in runs.items()}))
 
 
 def results(arguments: Namespace, folder: Path, argv: Sequence[str]) -> Iterator[Sequence[str]]:
     for workload in chosen(arguments):
-        for way in (name for name in ways(workload) if name != PEER and (not arguments.quick or name in QUICK)):
-            print(f"measuring {workload.title}, {way}", file=sys.stderr)
-            runs = [measured_alone(workload, way, folder, argv) for _ in range(arguments.forks)]
-            ours, peer = ([sample for each in runs for sample in each[name]] for name in (way, PEER))
-            row = (workload.title, way, *figures(ours, peer, rows_of(workload, arguments.rows)))
+        for variant in (
+            name for name in transformations(workload) if name != PEER and (not arguments.quick or name in QUICK)
+        ):
+            print(f"measuring {workload.title}, {variant}", file=sys.stderr)
+            runs = [measured_alone(workload, variant, folder, argv) for _ in range(arguments.forks)]
+            ours, peer = ([sample for each in runs for sample in each[name]] for name in (variant, PEER))
+            row = (workload.title, variant, *figures(ours, peer, rows_of(workload, arguments.rows)))
             print(" | ".join(row), file=sys.stderr, flush=True)  # also for an interrupted run
             yield row
 

@@ -24,7 +24,7 @@ COLUMNS = {
     "timestamp": "timestamp",
     "timestampType": "int",
 }
-Way = Callable[[], "DataFrame"]
+Query = Callable[[], "DataFrame"]
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ def run(frame: DataFrame, beside: int | None = None) -> Sample:
 
 
 def measure(
-    ways: Mapping[str, Way], samples: int, *, warm_ups: int = 1, beside: int | None = None
+    queries: Mapping[str, Query], samples: int, *, warm_ups: int = 1, beside: int | None = None
 ) -> dict[str, list[Sample]]:
-    measured: dict[str, list[Sample]] = {name: [] for name in ways}
+    measured: dict[str, list[Sample]] = {name: [] for name in queries}
     for turn in range(-warm_ups, samples):
-        for name in rotated(list(ways), turn):
-            sample = run(ways[name](), beside)
+        for name in rotated(list(queries), turn):
+            sample = run(queries[name](), beside)
             if turn >= 0:
                 measured[name].append(sample)
     return measured

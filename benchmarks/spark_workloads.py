@@ -22,7 +22,7 @@ from kafka_messages_spark.columns._codec import Decoding
 PEER, SCAN = "from_avro", "scan only"
 # An Arrow function and ``mapInArrow`` that return prepared structs of the same shape.
 FLOORS = ("floor of from_kafka", "floor of decode")
-Way = Callable[[DataFrame], DataFrame]
+Transformation = Callable[[DataFrame], DataFrame]
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ WORKLOADS = (
 )
 
 
-def ways(workload: Workload) -> dict[str, Way]:
+def transformations(workload: Workload) -> dict[str, Transformation]:
     name, version, options = workload.message, workload.version, workload.options
     message = getattr(kafka_messages, name)
     kind, known = schema_of_kafka(name), schema_of_kafka(name, version)
@@ -225,7 +225,7 @@ class Ready:
         return self._structs.slice(0, len(data))
 
 
-def ready_function(workload: Workload) -> Way:
+def ready_function(workload: Workload) -> Transformation:
     ready = Ready(workload)
 
     def function(data: pa.Array) -> pa.Array:
@@ -234,7 +234,7 @@ def ready_function(workload: Workload) -> Way:
     return lambda df: df.select(arrow_udf(function, returnType=ready.type)("kafka").alias("m"))
 
 
-def ready_batches(workload: Workload) -> Way:
+def ready_batches(workload: Workload) -> Transformation:
     ready = Ready(workload)
 
     def function(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

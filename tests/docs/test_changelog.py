@@ -46,9 +46,11 @@ def test_fragments_in_changelog_d_are_valid() -> None:
 
 
 def test_contributing_lists_the_fragment_kinds() -> None:
-    told = re.search(r"changelog\.d/<topic>\.<([a-z|]+)>\.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert told is not None
-    assert told[1].split("|") == [kind["directory"] for kind in SETTINGS["type"]]
+    documented = re.search(
+        r"changelog\.d/<topic>\.<([a-z|]+)>\.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    )
+    assert documented is not None
+    assert documented[1].split("|") == [kind["directory"] for kind in SETTINGS["type"]]
     text = (ROOT / SETTINGS["filename"]).read_text(encoding="utf-8")
     assert text.count(SETTINGS["start_string"]) == 1
     assert (ROOT / SETTINGS["template"]).is_file()

@@ -33,8 +33,8 @@ def invoices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for block in BLOCKS:
         if block.language == "json":
-            told = json.loads(block.text)
-            name = "enumerations" if isinstance(told, list) else told["name"]
+            definition = json.loads(block.text)
+            name = "enumerations" if isinstance(definition, list) else definition["name"]
             (folder / f"{name}.json").write_text(block.text)
     (folder / "package.toml").write_text(text_of("toml"))
     (folder / "COPYING").write_text("For friends of Acme.\n")
@@ -100,7 +100,7 @@ def test_every_settings_key_is_documented() -> None:
 
 
 def test_component_table_equals_the_components() -> None:
-    told = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", pages.text(PAGE), re.MULTILINE))
-    assert {name: told[name].replace(" of Kafka", "") for name in OPTIONAL} == {
+    documented = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$", pages.text(PAGE), re.MULTILINE))
+    assert {name: documented[name].replace(" of Kafka", "") for name in OPTIONAL} == {
         name: COMPONENTS[name].about for name in OPTIONAL
     }

@@ -51,7 +51,7 @@ def test_python_blocks_print_the_documented_output(page: str, capsys: pytest.Cap
         pytest.skip("the extra `arrow` is not installed")
     pages.run(page, {"__name__": "__main__"})
     printed = iter(capsys.readouterr().out.splitlines())
-    assert [said for said in pages.documented_output(page) if said not in printed] == []
+    assert [line for line in pages.documented_output(page) if line not in printed] == []
 
 
 def test_expected_output_is_read_from_comments_and_blocks() -> None:
@@ -121,5 +121,5 @@ def test_readme_of_kafka_messages_lists_every_module_and_extra() -> None:
         extras = set(tomllib.load(file)["project"]["optional-dependencies"])
     modules = {path.stem for path in (generated / "src/kafka_messages").iterdir() if not path.name.startswith("_")}
     first_cells = set(re.findall(r"^\| `([\w.]+)` \|", pages.text("generated/README.md"), re.MULTILINE))
-    told = {"kafka_messages"} | {f"kafka_messages.{name}" for name in modules - {"py", "messages"}} | extras
-    assert first_cells == told
+    expected = {"kafka_messages"} | {f"kafka_messages.{name}" for name in modules - {"py", "messages"}} | extras
+    assert first_cells == expected

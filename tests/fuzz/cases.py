@@ -16,7 +16,7 @@ from kafka_messages.testing import damaged
 import kafka_messages_native as core
 from tests.fuzz import damage
 from tests.support import random_messages, vectors
-from tests.support.renderings import LEFT, Outcome, bare_calls, opened, outcome, structs_in
+from tests.support.implementations import LEFT, Outcome, bare_calls, opened, outcome, structs_in
 
 PROPOSALS = random_messages.Package("kafka_messages_proposals")
 LONGEST = 4000

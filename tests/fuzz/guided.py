@@ -15,7 +15,7 @@ from tests.fuzz import build, record
 HERE = Path(__file__).parent
 SANITIZERS = ("-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined")
 
-SAID = {
+PATTERNS = {
     "inputs": r"stat::number_of_executed_units:\s+([0-9]+)",
     "seed": r"INFO: Seed: ([0-9]+)",
     "counters": r"INFO: Loaded [0-9]+ modules +\(([0-9]+) inline 8-bit counters\)",
@@ -33,7 +33,7 @@ def main(seconds: float, work: Path) -> int:
     done = subprocess.run(
         [str(driver(work)), *options(seconds, work)], env=environment, stderr=subprocess.PIPE, text=True
     )
-    found = {name: re.findall(pattern, done.stderr) for name, pattern in SAID.items()}
+    found = {name: re.findall(pattern, done.stderr) for name, pattern in PATTERNS.items()}
     if done.returncode or not all(found.values()):
         print(done.stderr[-6000:])
         return 1

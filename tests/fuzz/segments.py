@@ -15,7 +15,7 @@ from kafka_records.format import HEADER
 from kafka_records.segments.batch_writer import write_batches
 
 from tests.fuzz.cases import Difference
-from tests.support.segment_renderings import (
+from tests.support.segment_implementations import (
     FUNCTIONS,
     both,
     damaged,
@@ -69,8 +69,12 @@ def record_columns(rnd: random.Random, counts: Counter[str]) -> None:
     def column(elements: int) -> Any:
         if rnd.random() < 0.2:
             return None
-        room = rnd.choice((0, 3, 64, 4096))
-        return np.empty(4 * (elements + 1), np.uint8), np.empty((elements + 7) // 8, np.uint8), np.empty(room, np.uint8)
+        capacity = rnd.choice((0, 3, 64, 4096))
+        return (
+            np.empty(4 * (elements + 1), np.uint8),
+            np.empty((elements + 7) // 8, np.uint8),
+            np.empty(capacity, np.uint8),
+        )
 
     headers = None
     if rnd.random() < 0.8:
@@ -89,13 +93,13 @@ def batch_headers(rnd: random.Random, counts: Counter[str]) -> None:
     """Follow batch lengths in a truncated log; the loop must stay in bounds."""
     data = rnd.choice((damaged(some_batches(rnd), rnd), rnd.randbytes(rnd.randrange(100))))
     log = _exact(data[: rnd.randrange(len(data) + 1)])
-    room = rnd.choice((0, 1, 5, 100))
-    starts, faults, sums = np.empty(room, np.int64), np.empty(room, np.uint8), np.empty(room, np.uint8)
+    capacity = rnd.choice((0, 1, 5, 100))
+    starts, faults, sums = np.empty(capacity, np.int64), np.empty(capacity, np.uint8), np.empty(capacity, np.uint8)
     at, last = rnd.randrange(len(log) + 2), rnd.randrange(len(log) + 2)
     count, stop, _ = core.follow_batches(
         log, at, last, len(log), 14, rnd.choice((100, 1 << 30)), rnd.random() < 0.8, starts, faults, sums
     )
-    assert count <= room
+    assert count <= capacity
     assert count == 0 or stop <= len(log)
     fields = np.empty((len(core.HEADER_FIELDS), count), np.int64)
     with suppress(ValueError):  # the last header may be truncated

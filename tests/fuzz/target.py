@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from tests.fuzz.cases import Sample, differ, samples, slot_reprs, structs_in_slots
-from tests.support.renderings import LEFT, bare_calls, outcome
+from tests.support.implementations import LEFT, bare_calls, outcome
 
 PLANS = 24
 """Number of messages whose plans are fuzzed; the input's second byte selects the message."""

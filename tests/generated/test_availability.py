@@ -14,6 +14,7 @@ from kafka_messages import FetchRequest, LeaderAndIsrRequest, all_messages
 from kafka_messages.connection import RequestReceived, ServerConnection, announce
 from kafka_messages.history import (
     RELEASES,
+    describe_lifetimes,
     error_code_names,
     error_code_since,
     error_code_until,
@@ -29,7 +30,6 @@ from kafka_messages.history import (
     since,
     until,
     versions_in,
-    words,
 )
 from kafka_messages.protocol import ErrorCode, Versions, apis, encode_request
 
@@ -76,8 +76,8 @@ def test_versions_removed_in_kafka_4_have_their_last_release() -> None:
     assert missing_in("FetchRequest", 0) == "from 4.0.0 on"
     assert missing_in("AlterPartitionRequest", 1) == "before 3.2.0 and from 4.0.0 on"
     assert missing_in("ApiVersionsRequest", 0) == ""
-    assert words("AlterPartitionRequest")[0].startswith("version 0: since ")
-    assert words("InitProducerIdRequest")[-1] == "version 6: unstable"
+    assert describe_lifetimes("AlterPartitionRequest")[0].startswith("version 0: since ")
+    assert describe_lifetimes("InitProducerIdRequest")[-1] == "version 6: unstable"
     with pytest.raises(ValueError, match=r"^unknown message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
         since("FetchReqest")
 
@@ -87,7 +87,7 @@ def test_versions_missing_in_one_release_are_gaps() -> None:
     assert (gaps("JoinGroupRequest", 1), gaps("JoinGroupRequest", 2), gaps("FetchRequest", 3)) == (("4.0.0",), (), ())
     assert (since("JoinGroupRequest", 1), until("JoinGroupRequest", 1)) == ("2.2.0", None)
     assert missing_in("JoinGroupRequest", 1) == "in 4.0.0"
-    assert words("JoinGroupRequest")[0] == "versions 0-1: since 2.2.0 or before, not in 4.0.0"
+    assert describe_lifetimes("JoinGroupRequest")[0] == "versions 0-1: since 2.2.0 or before, not in 4.0.0"
     assert "4.0.0" not in releases_with([("JoinGroupRequest", 0)])
 
 
@@ -125,7 +125,10 @@ def test_renamed_message_keeps_its_first_release() -> None:
 )
 def test_records_older_than_their_definitions_are_reported_as_older(message: str, version: int, then: str) -> None:
     assert (since(message, version), is_older(message, version), missing_in(message, version)) == (then, True, "")
-    assert f"since before {then}, which defines it first" in words(message)[0 if message != "RequestHeader" else 1]
+    assert (
+        f"since before {then}, which defines it first"
+        in describe_lifetimes(message)[0 if message != "RequestHeader" else 1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -288,7 +291,7 @@ def test_version_none_is_rejected(ask: Callable[..., object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "said"),
+    ("given", "error", "expected"),
     [
         ([("FetchRequest", 99), ("Zzzz", 1)], ValueError, "unknown message 'Zzzz'"),
         ([("FetchRequest", "1")], TypeError, f"{VERSION}'1'"),
@@ -297,11 +300,11 @@ def test_version_none_is_rejected(ask: Callable[..., object]) -> None:
         (5, TypeError, "expected a list of (message, version) pairs, got 5"),
     ],
 )
-def test_invalid_pairs_are_rejected(given: object, error: type[Exception], said: str) -> None:
+def test_invalid_pairs_are_rejected(given: object, error: type[Exception], expected: str) -> None:
     ask: Callable[..., object] = releases_with
     with pytest.raises(error) as raised:
         ask(given)
-    assert str(raised.value) == said
+    assert str(raised.value) == expected
 
 
 def test_pairs_can_be_a_mapping() -> None:
@@ -331,7 +334,7 @@ def test_field_path_of_wrong_type_is_rejected(path: object) -> None:
 
 def test_history_tables_are_imported_lazily() -> None:
     code = (
-        "import sys, kafka_messages.connection, kafka_messages.testing.draw\n"
+        "import sys, kafka_messages.connection, kafka_messages.testing.message_generator\n"
         "print([name for name in sys.modules if 'kafka_messages.history' in name])"
     )
     environment = {"PYTHONPATH": SOURCE}

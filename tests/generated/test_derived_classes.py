@@ -28,7 +28,7 @@ from kafka_messages import (
 from kafka_messages._core import native
 from kafka_messages.connection import RequestReceived, ServerConnection, entities, error_response
 from kafka_messages.explain import explain
-from kafka_messages.history import since, words
+from kafka_messages.history import describe_lifetimes, since
 from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record
 from kafka_messages.json import from_json, to_json
 from kafka_messages.protocol import (
@@ -43,7 +43,7 @@ from kafka_messages.schema import fields_of
 from kafka_messages.secrets import redacted, secrets_of
 from kafka_messages.testing import random_messages
 
-from tests.support.renderings import pure
+from tests.support.implementations import pure
 
 if TYPE_CHECKING:
     from typing import Self
@@ -228,7 +228,7 @@ def test_renamed_subclass_behaves_like_its_base() -> None:
     assert error_response(named, 58, version=2) == error_response(plain, 58, version=2)
     assert since(Named) == since(SaslAuthenticateRequest)
     assert fields_of(Named) == fields_of(SaslAuthenticateRequest)
-    assert words(Named) == words(SaslAuthenticateRequest)
+    assert describe_lifetimes(Named) == describe_lifetimes(SaslAuthenticateRequest)
 
 
 def test_subclasses_of_structs_and_messages_keep_fields() -> None:
@@ -241,13 +241,13 @@ def test_subclasses_of_structs_and_messages_keep_fields() -> None:
 
 
 def test_server_sends_renamed_response_subclass() -> None:
-    class Told(SaslHandshakeResponse):
+    class Derived(SaslHandshakeResponse):
         NAME = "My"
 
     server = ServerConnection()
     received = server.receive_data(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1))
     request = next(each for each in received if isinstance(each, RequestReceived))
-    assert server.send(request, Told(mechanisms=["PLAIN"])) == encode_response(Told(mechanisms=["PLAIN"]), 0, 1)
+    assert server.send(request, Derived(mechanisms=["PLAIN"])) == encode_response(Derived(mechanisms=["PLAIN"]), 0, 1)
     assert server.send_token(b"token") == b"\0\0\0\5token"
 
 
@@ -286,8 +286,8 @@ class Strange(MetadataRequest):
 def test_subclass_with_incompatible_constructor_raises_on_read(read: Callable[[bytes], object]) -> None:
     with pytest.raises(TypeError) as caught:
         read(asked_for_topic().write(12))
-    words, _, detail = str(caught.value).partition(" (")
-    assert words == (
+    summary, _, detail = str(caught.value).partition(" (")
+    assert summary == (
         "cannot create Strange from field values: its constructor must accept every field of MetadataRequest by "
         "name and have defaults for its own fields"
     )

@@ -220,8 +220,8 @@ def test_version_notation_round_trips(versions: Versions, text: str) -> None:
 def test_every_field_has_a_description() -> None:
     bare = []
     for name in Package("kafka_messages").message_names:
-        facts = descriptor_of(Package("kafka_messages").message(name))
-        for struct, fields in {name: facts.fields, **facts.structs}.items():
+        descriptor = descriptor_of(Package("kafka_messages").message(name))
+        for struct, fields in {name: descriptor.fields, **descriptor.structs}.items():
             bare += [f"{struct}.{field.name}" for field in fields if not field.about.endswith((".", ")"))]
     assert bare == []
 

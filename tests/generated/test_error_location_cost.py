@@ -10,7 +10,7 @@ from kafka_messages.connection import ProxyConnection, RequestForwarded
 from kafka_messages.protocol import encode_request
 from kafka_messages.schema import Schema
 
-from tests.support.renderings import pure, script
+from tests.support.implementations import pure, script
 
 CUT = DescribeGroupsRequest(groups=["a", "b"]).write(5)[:-1]
 """Truncated bytes; the error is unrelated to text."""

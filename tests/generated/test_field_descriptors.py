@@ -32,13 +32,13 @@ def definitions() -> dict[str, Definition]:
 
 
 @cache
-def facts() -> dict[str, MessageDescriptor]:
+def descriptors() -> dict[str, MessageDescriptor]:
     classes: dict[str, type[Message]] = {name: getattr(kafka_messages, name) for name in definitions()}
     return {name: descriptor_of(message) for name, message in classes.items()}
 
 
 def fields() -> Iterator[tuple[str, FieldDescriptor]]:
-    for message in facts().values():
+    for message in descriptors().values():
         for struct, members in {**message.structs, message.name: message.fields}.items():
             yield from ((f"{message.name}.{struct}", member) for member in members)
 
@@ -47,7 +47,7 @@ def test_entity_types_equal_the_definitions() -> None:
     defined = Counter(
         (message.name, field.entity_type)
         for message in definitions().values()
-        for field in message.walk()
+        for field in message.all_fields()
         if field.entity_type != "unknown"
     )
     carried = Counter(
@@ -63,9 +63,13 @@ def test_entity_types_equal_the_definitions() -> None:
 
 
 def test_metadata_fields_have_their_entity_types() -> None:
-    metadata = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseTopic"]}
+    metadata = {
+        field.name: field.entity_type for field in descriptors()["MetadataResponse"].structs["MetadataResponseTopic"]
+    }
     assert (metadata["name"], metadata["error_code"]) == ("topicName", None)
-    broker = {field.name: field.entity_type for field in facts()["MetadataResponse"].structs["MetadataResponseBroker"]}
+    broker = {
+        field.name: field.entity_type for field in descriptors()["MetadataResponse"].structs["MetadataResponseBroker"]
+    }
     assert broker["node_id"] == "brokerId"
 
 
@@ -78,10 +82,10 @@ def test_every_error_code_field_is_recognized() -> None:
 
 
 def test_structs_with_host_and_port_are_endpoints() -> None:
-    found = {(name, struct) for name, message in facts().items() for struct in message.endpoints()}
+    found = {(name, struct) for name, message in descriptors().items() for struct in message.endpoints()}
     assert len(found) >= 27
     assert ("MetadataResponse", "MetadataResponseBroker") in found
-    assert facts()["DescribeGroupsResponse"].endpoints() == ()
+    assert descriptors()["DescribeGroupsResponse"].endpoints() == ()
     with_host = {struct for struct, field in fields() if field.name == "host"}
     with_port = {struct for struct, field in fields() if field.name == "port"}
     assert {f"{name}.{struct}" for name, struct in found} == with_host & with_port

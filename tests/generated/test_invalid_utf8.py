@@ -27,7 +27,7 @@ from kafka_messages.protocol import (
     read_request_header,
 )
 from kafka_messages.schema.escaped import read_escaped, write_escaped
-from kafka_messages.testing.draw import Chances, Draw
+from kafka_messages.testing.message_generator import Chances, MessageGenerator
 
 from tests.support.random_messages import Package, messages, random_message, versions_of
 
@@ -35,7 +35,7 @@ BAD = b"caf\xe9 \xff\xed\xa0\x80"
 ESCAPED = "caf\udce9 \udcff\udced\udca0\udc80"
 
 
-class Escaped(Draw[Message]):
+class Escaped(MessageGenerator[Message]):
     def text(self) -> str:
         return self.random.randbytes(self.random.randint(1, 40)).decode(errors="surrogateescape") + "\udcff"
 
@@ -145,8 +145,8 @@ def test_headers_and_bodies_keep_invalid_utf8() -> None:
         read_request_header(data)
     assert decode_request(data, text="surrogateescape") == request
     assert read_request_header(data, text="surrogateescape")[0] == header
-    told = encode_request(request.message, 5, 7, "c\udcff", framed=False, text="surrogateescape")
-    assert told + b"!" == data
+    encoded = encode_request(request.message, 5, 7, "c\udcff", framed=False, text="surrogateescape")
+    assert encoded + b"!" == data
     response = DescribeGroupsResponse(groups=[DescribeGroupsResponse.DescribedGroup(group_id=ESCAPED)])
     data = encode_response(response, 5, 7, framed=False, text="surrogateescape")
     with pytest.raises(DecodeError, match="group_id: invalid UTF-8"):

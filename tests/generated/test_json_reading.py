@@ -194,17 +194,17 @@ def test_uuid_text_round_trips() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "said"),
+    ("text", "error", "expected"),
     [
         ("orders", ValueError, "expected a UUID as 22 characters of URL-safe base64, got a string of 6 characters"),
         (str(ID), ValueError, "expected a UUID as 22 characters of URL-safe base64, got a string of 36 characters"),
         (ID, TypeError, f"expected str, got {ID!r}"),
     ],
 )
-def test_parse_uuid_rejects_invalid_texts(text: Any, error: type[Exception], said: str) -> None:
+def test_parse_uuid_rejects_invalid_texts(text: Any, error: type[Exception], expected: str) -> None:
     with pytest.raises(error) as raised:
         parse_uuid(text)
-    assert str(raised.value) == said
+    assert str(raised.value) == expected
 
 
 def test_uuid_text_rejects_other_types() -> None:

@@ -31,11 +31,13 @@ def test_every_message_is_listed_once() -> None:
 @pytest.mark.parametrize("each", all_messages(), ids=lambda each: each.name)
 def test_listed_values_equal_the_message_class(each: kafka_messages.MessageInfo) -> None:
     cls = message_class(each.name)
-    facts = descriptor_of(cls)
+    descriptor = descriptor_of(cls)
     assert each.message_class is cls
-    assert (each.kind, each.api_key) == (facts.kind, cls.API_KEY)
-    assert list(each.valid_versions) == list(range(facts.valid.lowest, facts.valid.highest + 1))
-    assert list(each.flexible_versions) == [version for version in each.valid_versions if version in facts.flexible]
+    assert (each.kind, each.api_key) == (descriptor.kind, cls.API_KEY)
+    assert list(each.valid_versions) == list(range(descriptor.valid.lowest, descriptor.valid.highest + 1))
+    assert list(each.flexible_versions) == [
+        version for version in each.valid_versions if version in descriptor.flexible
+    ]
 
 
 def test_listed_versions_of_a_pair_equal_the_api() -> None:

@@ -44,8 +44,8 @@ def announced_versions() -> set[tuple[int, int]]:
     raise AssertionError("it was not asked")
 
 
-def api_versions_in(said: ApiVersionsResponse) -> set[tuple[int, int]]:
-    return {(each.api_key, v) for each in said.api_keys for v in range(each.min_version, each.max_version + 1)}
+def api_versions_in(response: ApiVersionsResponse) -> set[tuple[int, int]]:
+    return {(each.api_key, v) for each in response.api_keys for v in range(each.min_version, each.max_version + 1)}
 
 
 def test_traffic_covers_every_announced_api_version() -> None:

@@ -50,9 +50,9 @@ def test_decoded_messages_equal_kafkas_json(cluster: Cluster) -> None:
         logged = left.pop((connection, header.correlation_id))
         assert (logged["requestApiKey"], logged["requestApiVersion"]) == (header.request_api_key, version)
         assert (logged["correlationId"], logged["clientId"]) == (response.header.correlation_id, header.client_id)
-        for message, said in ((request.message, logged["request"]), (response.message, logged["response"])):
+        for message, expected in ((request.message, logged["request"]), (response.message, logged["response"])):
             form = "empty" if message.NAME in EMPTY_RECORDS else "size"
-            assert to_json(message, version, records=form) == said
+            assert to_json(message, version, records=form) == expected
             kinds.add((message.NAME, version))
     assert not left
     assert len(kinds) > 60

@@ -33,9 +33,9 @@ from kafka_messages.secrets import REDACTED, Secrets, Setting, is_secret_setting
 from kafka_messages_proposals import secrets as of_proposals
 
 from kafka_protocol_upstream.kafka.decisions import could_be_secret
+from tests.support.implementations import pure
 from tests.support.planting import PLANTED, WITH_SECRETS, planted
 from tests.support.random_messages import messages, versions_of
-from tests.support.renderings import pure
 
 SPECS = Path(__file__).parents[2] / "specs" / "kafka"
 KAFKAS: list[dict[str, Any]] = json.loads((SPECS / "settings.json").read_text(encoding="utf-8"))
@@ -208,7 +208,7 @@ def test_definitions_without_secrets_redact_nothing() -> None:
 
 
 def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldDescriptor, tuple[FieldDescriptor, ...]]]:
-    facts = descriptor_of(message)
+    descriptor = descriptor_of(message)
 
     def inside(
         fields: tuple[FieldDescriptor, ...], above: str
@@ -216,18 +216,20 @@ def fields_of(message: type[Message]) -> Iterator[tuple[str, FieldDescriptor, tu
         for field in fields:
             yield above + field.name, field, fields
             if field.is_struct:
-                yield from inside(facts.structs[field.type], f"{above}{field.name}.")
+                yield from inside(descriptor.structs[field.type], f"{above}{field.name}.")
 
-    yield from inside(facts.fields, "")
+    yield from inside(descriptor.fields, "")
 
 
 def reviewed_fields() -> set[tuple[str, str]]:
     """Return message and field of all entries that were reviewed, in normalized spelling."""
-    facts = json.loads(
+    annotations = json.loads(
         "\n".join(line for line in (SPECS / "secrets.json").read_text().splitlines() if "//" not in line)
     )
-    found = {(each["message"], path) for part in ("secrets", "open") for each in facts[part] for path in each["fields"]}
-    found |= {(each["message"], each["value"]) for each in facts["settings"]}
+    found = {
+        (each["message"], path) for part in ("secrets", "open") for each in annotations[part] for path in each["fields"]
+    }
+    found |= {(each["message"], each["value"]) for each in annotations["settings"]}
     return {(message, path.lower()) for message, path in found}
 
 

@@ -31,8 +31,8 @@ def structs_of(message: type[Message]) -> Iterator[type[Any]]:
 @pytest.mark.parametrize("name", vectors.message_names())
 def test_every_struct_has_unknown_tagged_fields(name: str) -> None:
     message = vectors.message_class(name)
-    facts = descriptor_of(message)
-    is_secret = any(field.secret for fields in (facts.fields, *facts.structs.values()) for field in fields)
+    descriptor = descriptor_of(message)
+    is_secret = any(field.secret for fields in (descriptor.fields, *descriptor.structs.values()) for field in fields)
     printed = repr("(redacted)") if is_secret else repr(TAGGED)
     for cls in structs_of(message):
         assert issubclass(cls, StructBase)

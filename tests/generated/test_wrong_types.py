@@ -36,7 +36,7 @@ from kafka_messages.messages.produce_response import PartitionProduceResponse, T
 from kafka_messages.schema.descriptors import FieldDescriptor, descriptor_of
 
 from tests.support import vectors
-from tests.support.renderings import pure
+from tests.support.implementations import pure
 
 
 def produce_response(leader: Any) -> ProduceResponse:

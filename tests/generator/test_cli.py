@@ -142,8 +142,8 @@ def test_version_option_prints_the_installed_version(
     with pytest.raises(SystemExit) as caught:
         cli.main(["--version"])
     assert caught.value.code == 0
-    said = version or "is not installed, so its version is unknown"
-    assert capsys.readouterr().out == f"kafka-message-generator {said}\n"
+    expected = version or "is not installed, so its version is unknown"
+    assert capsys.readouterr().out == f"kafka-message-generator {expected}\n"
 
 
 @pytest.mark.parametrize("command", cli.EXAMPLES)
@@ -155,7 +155,7 @@ def test_command_help_has_a_valid_example(command: str, capsys: pytest.CaptureFi
 
 
 TRUE = {"retriable": True}
-BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
+BROKEN_ANNOTATIONS: list[tuple[str, str, tuple[str, ...]]] = [
     ("SOURCE", "4.4.0", ("1: $: '.' follows the end of the definition; a file must contain one JSON object",)),
     ("SOURCE", "[]", ("1: $: SOURCE must be a JSON object, found array",)),
     ("SOURCE", "{}", ("1: $: SOURCE has no release; add it",)),
@@ -204,7 +204,7 @@ BROKEN_FACTS: list[tuple[str, str, tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "lines"), BROKEN_FACTS)
+@pytest.mark.parametrize(("name", "text", "lines"), BROKEN_ANNOTATIONS)
 def test_invalid_source_and_error_code_files_are_reported(
     name: str, text: str, lines: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,7 +218,7 @@ def test_invalid_source_and_error_code_files_are_reported(
 def test_every_problem_in_release_and_error_codes_has_a_case(tmp_path: Path) -> None:
     files = [GENERATOR / "spec" / "error_codes.py"]
     with recording(*files) as reached:
-        for number, (name, text, _) in enumerate(BROKEN_FACTS):
+        for number, (name, text, _) in enumerate(BROKEN_ANNOTATIONS):
             folder = tmp_path / str(number)
             folder.mkdir()
             (folder / name).write_text(text)

@@ -97,7 +97,7 @@ def test_every_type_occurs_in_every_form_and_place(proposals: Definitions) -> No
     seen: set[tuple[str, str, str]] = set()
     for message in proposals.messages:
         for version in message.valid:
-            for field in message.walk():
+            for field in message.all_fields():
                 if version in field.versions:
                     form = "compact" if version in message.flexible_at(field) else "classic"
                     place = "optional" if field.is_optional else "tagged" if version in field.tagged else "regular"
@@ -123,7 +123,7 @@ def test_every_encoding_occurs_in_every_form(proposals: Definitions) -> None:
     seen = {
         (field.type.name, encoding.name, field.type.is_array, version in message.flexible)
         for message in proposals.messages
-        for field in message.walk()
+        for field in message.all_fields()
         for encoding in field.encodings or field.element_encodings
         for version in encoding.versions.intersect(message.valid)
     }

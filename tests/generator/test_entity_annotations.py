@@ -119,14 +119,14 @@ def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tm
 def test_valid_entries_are_resolved_to_fields(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL)
     things = of("AskRequest", "Things.Name", by="Things.Kind")
-    facts = [
+    annotations = [
         {"source": "a", "values": {"0": "topicName", "7": "principal"}, "wildcard": "*",
          "fields": [things, things | {"fields": ["More.Name"], "by": "More.Kind"}]},
         {"source": "b", "values": {"2": "groupId"}, "fields": [of("AskResponse", "Keys", byRequest="Mode", about="why")]},
         {"source": "d", "values": {"user": "user"}, "fields": [of("AskRequest", "More.Label", by="More.Sort")]},
         {"source": "c", "entity": "brokerId", "fields": [of("AskResponse", "Count"), of("AskRequest", "Text")]},
     ]  # fmt: skip
-    (specs / "entities.json").write_text(json.dumps(facts))
+    (specs / "entities.json").write_text(json.dumps(annotations))
     assert definitions.load(specs).entities == (
         EntityField("AskRequest", "AskRequest", "text", "brokerId"),
         EntityField("AskRequest", "Thing", "label", "", "", "sort", (("user", "user"),)),

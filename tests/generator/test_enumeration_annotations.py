@@ -127,13 +127,13 @@ BROKEN: list[tuple[object, tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("facts", "lines"), BROKEN, ids=[lines[0].partition(": ")[2] for _, lines in BROKEN])
+@pytest.mark.parametrize(("annotations", "lines"), BROKEN, ids=[lines[0].partition(": ")[2] for _, lines in BROKEN])
 def test_invalid_enumeration_is_reported_with_its_location(
-    facts: object, lines: tuple[str, ...], tmp_path: Path
+    annotations: object, lines: tuple[str, ...], tmp_path: Path
 ) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
     path = specs / "enumerations.json"
-    path.write_text(json.dumps(facts))
+    path.write_text(json.dumps(annotations))
     with pytest.raises(SpecError) as caught:
         definitions.load(specs)
     assert [str(problem) for problem in caught.value.problems] == [f"{path.as_posix()}:{line}" for line in lines]
@@ -141,8 +141,8 @@ def test_invalid_enumeration_is_reported_with_its_location(
 
 def test_unknown_message_is_accepted_when_loading_one_release(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)
-    facts = lamp("Kind") | {"fields": [{"message": each, "fields": ["Kind"]} for each in ("Older", "Probe")]}
-    (specs / "enumerations.json").write_text(json.dumps([facts]))
+    annotations = lamp("Kind") | {"fields": [{"message": each, "fields": ["Kind"]} for each in ("Older", "Probe")]}
+    (specs / "enumerations.json").write_text(json.dumps([annotations]))
     (plan,) = definitions.load(specs, more=None).plans
     assert '"enumeration":"Lamp"' in plan.descriptor
     with pytest.raises(SpecError, match="unknown message 'Older'; correct or remove it"):
@@ -158,9 +158,9 @@ def test_every_enumeration_problem_has_a_case(tmp_path: Path) -> None:
     )
     files = [GENERATOR.joinpath(*names) for names in folders]
     with recording(*files) as reached:
-        for number, (facts, _) in enumerate(BROKEN):
+        for number, (annotations, _) in enumerate(BROKEN):
             specs = write_specs(tmp_path / str(number), PROBE)
-            (specs / "enumerations.json").write_text(json.dumps(facts))
+            (specs / "enumerations.json").write_text(json.dumps(annotations))
             with pytest.raises(SpecError):
                 definitions.load(specs)
     assert reached.missing(calls(files, "error", "warn", "wrong")) == []

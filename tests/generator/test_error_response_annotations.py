@@ -20,9 +20,9 @@ ASK = message(
     apiKey=1,
     listeners=["broker"],
 )
-TOLD = [field("Name", "string"), field("ErrorCode", "int16"), field("Data", "records", nullableVersions="0+")]
+THING_FIELDS = [field("Name", "string"), field("ErrorCode", "int16"), field("Data", "records", nullableVersions="0+")]
 TELL = message(
-    field("Things", "[]Told", fields=TOLD),
+    field("Things", "[]Told", fields=THING_FIELDS),
     field("Text", "string", nullableVersions="1+"),
     field("Count", "int8"),
     name="AskResponse",
@@ -73,13 +73,15 @@ def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tm
 
 def test_valid_entries_are_resolved_to_fields(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL, PROBE)
-    facts = [
+    annotations = [
         {"field": "Things", "from": ["Things"]},
         {"field": "Things.Data", "value": ""},
         {"field": "Count", "value": "-1", "about": "why"},
         {"field": "Text", "versions": "1+", "value": "null"},
     ]
-    (specs / "error_responses.json").write_text(json.dumps([{"message": "AskResponse", **fact} for fact in facts]))
+    (specs / "error_responses.json").write_text(
+        json.dumps([{"message": "AskResponse", **annotation} for annotation in annotations])
+    )
     assert definitions.load(specs).error_responses == (
         ErrorResponseRule("AskResponse", "count", 0, 32767, None, -1),
         ErrorResponseRule("AskResponse", "text", 1, 32767, None, None),

@@ -68,8 +68,8 @@ def test_check_prints_the_generate_command(tmp_path: Path, capsys: pytest.Captur
     request = request_of(tmp_path / "my messages")
     to = [*arguments(request), "--components", "secrets"]
     assert cli.main(["check", *to]) == 1
-    said, _, command = capsys.readouterr().err.strip().partition("; regenerate it: ")
-    assert said == f"{request.output} differs from its definitions"
+    reported, _, command = capsys.readouterr().err.strip().partition("; regenerate it: ")
+    assert reported == f"{request.output} differs from its definitions"
     assert shlex.split(command) == ["kafka-message-generator", "generate", *to]
     assert cli.main(shlex.split(command)[1:]) == 0
     assert cli.main(["check", *to]) == 0

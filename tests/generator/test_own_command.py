@@ -105,8 +105,8 @@ def test_package_without_components_has_basic_subcommands(tmp_path: Path) -> Non
     assert not (package / "src" / "acme_invoices" / "__main__.py").exists()
     assert subcommands(package) == BASIC
     what = "decode requires the component explain, which acme_invoices was generated without; "
-    told = run(package, "decode", "PaidRequest", "0", "00", status=2)
-    assert told == f"python -m kafka_messages_tools: {what}add it to components in package.toml\n"
+    reported = run(package, "decode", "PaidRequest", "0", "00", status=2)
+    assert reported == f"python -m kafka_messages_tools: {what}add it to components in package.toml\n"
 
 
 def test_package_with_explain_only_cannot_explain_frames(tmp_path: Path) -> None:
@@ -115,8 +115,10 @@ def test_package_with_explain_only_cannot_explain_frames(tmp_path: Path) -> None
     data = run(package, "encode", "PaidRequest", "0", '{"number": "A-7"}').strip()
     assert json.loads(run(package, "decode", "PaidRequest", "0", data)) == {"number": "A-7"}
     assert "PaidRequest v0" in run(package, "guess", data, "--text")
-    told = run(package, "explain", "--frame", data, status=2)
-    assert "acme_invoices was generated without the component protocol; add it to components in package.toml" in told
+    reported = run(package, "explain", "--frame", data, status=2)
+    assert (
+        "acme_invoices was generated without the component protocol; add it to components in package.toml" in reported
+    )
 
 
 @pytest.mark.parametrize(

@@ -73,18 +73,22 @@ def test_package_of_own_definitions_is_built_installed_and_used(tmp_path: Path) 
         texts = {name: archive.read(name).decode() for name in archive.namelist()}
     info = "acme_invoices-2.1.0.dist-info"
     assert texts[f"{info}/licenses/COPYING"] == COPYING
-    said = metadata(texts[f"{info}/METADATA"])
-    assert (said["Name"], said["Version"], said["License-Expression"]) == ("acme-invoices", "2.1.0", "LicenseRef-Acme")
-    assert said["Summary"] == 'Invoices "by wire" \\ {{ all }} of them'
-    assert said["Requires-Python"] == ">=3.11"
-    assert said.get_all("License-File") == ["COPYING"]
-    assert said.get_all("Project-URL") == [
+    metadata_read = metadata(texts[f"{info}/METADATA"])
+    assert (metadata_read["Name"], metadata_read["Version"], metadata_read["License-Expression"]) == (
+        "acme-invoices",
+        "2.1.0",
+        "LicenseRef-Acme",
+    )
+    assert metadata_read["Summary"] == 'Invoices "by wire" \\ {{ all }} of them'
+    assert metadata_read["Requires-Python"] == ">=3.11"
+    assert metadata_read.get_all("License-File") == ["COPYING"]
+    assert metadata_read.get_all("Project-URL") == [
         "Source, https://example.org/invoices",
         "Bug tracker, https://example.org/bugs",
     ]
-    assert (said["Author"], said["Author-email"]) == ("Acme", "Ada Ångström <ada@example.org>")
-    assert "Private :: Do Not Upload" in said.get_all("Classifier")
-    assert said.get_all("Requires-Dist") == ['kafka-messages-tools; extra == "tools"']
+    assert (metadata_read["Author"], metadata_read["Author-email"]) == ("Acme", "Ada Ångström <ada@example.org>")
+    assert "Private :: Do Not Upload" in metadata_read.get_all("Classifier")
+    assert metadata_read.get_all("Requires-Dist") == ['kafka-messages-tools; extra == "tools"']
 
 
 def test_description_ending_with_full_stop_is_formatted(tmp_path: Path) -> None:

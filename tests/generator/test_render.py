@@ -74,12 +74,12 @@ def render_package(
     *each: Mapping[str, object],
     release: str | None = None,
     toml: str | None = None,
-    **facts: object,
+    **annotations: object,
 ) -> None:
     request = package.PackageRequest(write_specs(folder / "specs", *each), folder / "output", "sample_package")
     if release is not None:
         (request.specs / "SOURCE").write_text(json.dumps({"release": release}))
-    for name, content in facts.items():
+    for name, content in annotations.items():
         (request.specs / f"{name}.json").write_text(json.dumps(content))
     if toml is not None:
         (request.specs / "package.toml").write_text(toml)
@@ -105,7 +105,7 @@ def test_samples_cover_every_branch_of_every_template(tmp_path: Path, monkeypatc
     secrets = {"secrets": [secret], "settings": [setting]}
     error_responses = [{"message": "AskResponse", "field": "Count", "value": "-1"}]
     named = {"source": "KIP-1", "entity": "brokerId", "fields": [{"message": "AskResponse", "fields": ["Count"]}]}
-    facts = {
+    annotations = {
         "entities": [named],
         "enumerations": enumerations,
         "error_responses": error_responses,
@@ -115,7 +115,7 @@ def test_samples_cover_every_branch_of_every_template(tmp_path: Path, monkeypatc
         "settings": [{"name": "a", "type": "INT"}],
     }
     samples = (*APIS, TELL, SAMPLES["KeysValue"], SAMPLES["EmptyKey"], SAMPLES["Kinds"])
-    render_package(tmp_path / "full", *samples, release="4.9.9", toml=FULL, **facts)
+    render_package(tmp_path / "full", *samples, release="4.9.9", toml=FULL, **annotations)
     render_package(tmp_path / "columns", message(), toml='[package]\ncomponents = ["arrow"]\n')
     render_package(tmp_path / "bare", message(), errors=[])
     render_package(tmp_path / "no names", message(), toml='[package]\ncomponents = ["enums"]\n')

@@ -41,18 +41,18 @@ def test_comments_are_allowed_between_tokens(text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ('{"a": 1,}', {"1: $": "}"}),
         ("[1, 2 , ]", {"1: $": "]"}),
         ('{"a": [ {"b": [],}, // both\n ],\n}', {"1: $.a": "]", "1: $.a[0]": "}", "2: $": "}"}),
     ],
 )
-def test_trailing_comma_is_a_warning(text: str, told: dict[str, str]) -> None:
+def test_trailing_comma_is_a_warning(text: str, expected: dict[str, str]) -> None:
     problems = Problems()
     source.parse("Test.json", text, problems)
     why = "which Kafka's own generator rejects; remove it"
-    lines = [f"Test.json:{place}: warning: trailing comma before {end!r}, {why}" for place, end in told.items()]
+    lines = [f"Test.json:{place}: warning: trailing comma before {end!r}, {why}" for place, end in expected.items()]
     assert [str(each) for each in problems.warnings] == lines
     assert problems.errors == []
 

@@ -51,9 +51,9 @@ def ask(port: int, request: Request[R], *, refused: bool = False, seconds: float
         return answer
 
     answer = asyncio.run(asyncio.wait_for(asked(), seconds))
-    said = ", ".join(f"{each.path} is {each.code.name} ({each.message})" for each in errors(answer))
-    if said and not refused:
-        raise InteropError(f"error in the response to {request.NAME}: {said}")
+    reported = ", ".join(f"{each.path} is {each.code.name} ({each.message})" for each in errors(answer))
+    if reported and not refused:
+        raise InteropError(f"error in the response to {request.NAME}: {reported}")
     return answer
 
 

@@ -88,7 +88,7 @@ class Broker:
     tap: int
     """Port of the relay, for clients."""
     logs: Path
-    said: Path
+    output_file: Path
     process: subprocess.Popen[bytes]
 
     @property
@@ -106,7 +106,7 @@ class Broker:
 
     def requests(self) -> Iterator[dict[str, Any]]:
         """Yield the broker's log of each answered request, with request and response as Kafka's JSON."""
-        for line in _lines(self.said):
+        for line in _lines(self.output_file):
             _, mark, rest = line.partition(REQUEST)
             if mark:
                 yield json.loads(rest[: rest.rindex(b"}") + 1])
@@ -175,9 +175,9 @@ class Node:
     def running(self) -> Iterator[Broker]:
         """Run the broker inside the ``with`` block; can be repeated. Exceptions get the end of the log as a note."""
         command = self.java.command("kafka.Kafka", str(self.settings), heap="512m")
-        said = self.folder / "broker.txt"
-        with started(command, self.port, said) as process:
-            yield Broker(self.java, self.port, self.behind, self.tap, self.logs, said, process)
+        output_file = self.folder / "broker.txt"
+        with started(command, self.port, output_file) as process:
+            yield Broker(self.java, self.port, self.behind, self.tap, self.logs, output_file, process)
 
 
 @contextmanager
@@ -188,16 +188,16 @@ def running(java: Java, folder: Path) -> Iterator[Broker]:
 
 
 @contextmanager
-def started(command: Sequence[str], port: int, said: Path) -> Iterator[subprocess.Popen[bytes]]:
+def started(command: Sequence[str], port: int, output_file: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server inside the ``with`` block, once its port accepts connections. Exceptions get the log as a note."""
     with orderly_end():
-        with said.open("ab") as output:
+        with output_file.open("ab") as output:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:
             _wait(process, port)
             yield process
         except BaseException as error:
-            error.add_note(f"The broker said at last:\n{_log(said)}")
+            error.add_note(f"The broker said at last:\n{_log(output_file)}")
             raise
         finally:
             stop(process)
@@ -233,9 +233,9 @@ def _wait(process: subprocess.Popen[bytes], port: int) -> None:
     raise InteropError(f"the broker did not listen after {START_SECONDS} seconds")
 
 
-def _lines(said: Path) -> list[bytes]:
-    return said.read_bytes().splitlines(keepends=True)
+def _lines(output_file: Path) -> list[bytes]:
+    return output_file.read_bytes().splitlines(keepends=True)
 
 
-def _log(said: Path) -> str:
-    return last(b"".join(line for line in _lines(said) if REQUEST not in line))
+def _log(output_file: Path) -> str:
+    return last(b"".join(line for line in _lines(output_file) if REQUEST not in line))

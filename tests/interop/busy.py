@@ -41,21 +41,21 @@ class Steady:
     """A process with producers that continue while the broker is down."""
 
     process: subprocess.Popen[bytes]
-    said: Path
+    output: Path
 
     def finish(self) -> None:
         """Wait for the process. Raise InteropError if it fails."""
         if code := self.process.wait(SECONDS):
-            raise InteropError(f"the steady producers exited with status {code}:\n{last(self.said.read_bytes())}")
+            raise InteropError(f"the steady producers exited with status {code}:\n{last(self.output.read_bytes())}")
 
 
 @contextmanager
 def steady(broker: Broker) -> Iterator[Steady]:
     """Run the producers in the background, at most until the end of the ``with`` block."""
     path = broker.logs.parent / "steady.txt"
-    with path.open("wb") as said:
+    with path.open("wb") as output:
         command = broker.java.command("Busy", broker.bootstrap, "steady")
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
     try:
         yield Steady(process, path)
     finally:

@@ -26,7 +26,7 @@ DELETED = "<DELETE>"
 
 FILE = re.compile(r"Dumping (.+)")
 BATCH = re.compile(r"baseOffset: .* isvalid: (?:true|false)")
-FACT = re.compile(r"(\w+): (\S+)")
+FIELD = re.compile(r"(\w+): (\S+)")
 HORIZON = re.compile(r"OptionalLong\[(\d+)\]")
 RECORD = re.compile(
     r"\| offset: (?P<offset>\d+) (?P<kind>\w+): (?P<timestamp>-?\d+) keySize: (?P<key_size>-?\d+) "
@@ -74,18 +74,18 @@ def parse(text: str, logs: Path, is_hex: bool) -> Iterator[Json]:
 
 
 def _batch(line: str) -> Json:
-    facts = dict(FACT.findall(line))
-    if facts.pop("isvalid") != "true":
+    fields = dict(FIELD.findall(line))
+    if fields.pop("isvalid") != "true":
         raise InteropError(f"the dump tool reports an invalid batch: {line}")
-    horizon = HORIZON.fullmatch(facts.pop("deleteHorizonMs"))
-    compression, kind = facts.pop("compresscodec"), "CreateTime" if "CreateTime" in facts else "LogAppendTime"
-    flags = {name: facts.pop(name) == "true" for name in ("isTransactional", "isControl")}
-    numbers = {name: int(value) for name, value in facts.items() if name != kind}
+    horizon = HORIZON.fullmatch(fields.pop("deleteHorizonMs"))
+    compression, kind = fields.pop("compresscodec"), "CreateTime" if "CreateTime" in fields else "LogAppendTime"
+    flags = {name: fields.pop(name) == "true" for name in ("isTransactional", "isControl")}
+    numbers = {name: int(value) for name, value in fields.items() if name != kind}
     return {
         **numbers,
         **flags,
         "timestampType": kind,
-        "maxTimestamp": int(facts[kind]),
+        "maxTimestamp": int(fields[kind]),
         "compression": compression,
         "deleteHorizon": int(horizon[1]) if horizon else None,
     }

@@ -94,5 +94,5 @@ def bounded(command: Sequence[str], seconds: float) -> str:
 
 
 def last(text: str | bytes | None) -> str:
-    said = text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
-    return "\n".join(said.strip().splitlines()[-LINES_SHOWN:])
+    output = text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
+    return "\n".join(output.strip().splitlines()[-LINES_SHOWN:])

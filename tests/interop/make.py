@@ -68,9 +68,9 @@ def capture(broker: Broker, late: Late, folder: Path) -> None:
             break
     else:
         raise InteropError("the cluster does not become idle: its responses keep changing")
-    answers = {"release": release(), "late": asdict(late), **json.loads(before)}
-    (folder / "answers.json").write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
-    records = java.run("Answers", "records", broker.bootstrap, seconds=ANSWER_SECONDS)
+    expected = {"release": release(), "late": asdict(late), **json.loads(before)}
+    (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")
+    records = java.run("Expected", "records", broker.bootstrap, seconds=ANSWER_SECONDS)
     (folder / "records.jsonl").write_text(records, encoding="utf-8")
     _write_lines(folder / "dump.jsonl.gz", dump(java, logs))
     _write_lines(folder / "requests.jsonl.gz", _requests(broker))
@@ -90,7 +90,7 @@ def _write_lines(path: Path, objects: Iterable[Json]) -> None:
 
 
 def _admin(broker: Broker) -> str:
-    return broker.java.run("Answers", "admin", broker.bootstrap, seconds=ANSWER_SECONDS)
+    return broker.java.run("Expected", "admin", broker.bootstrap, seconds=ANSWER_SECONDS)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -83,12 +83,12 @@ def running(java: Java, folder: Path) -> Iterator[Broker]:
     own.write_text(ZOOKEEPER.format(folder=folder, **ports), encoding="utf-8")
     of_broker.write_text(SETTINGS.format(folder=folder, **ports), encoding="utf-8")
     keeper = java.command("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(own))
-    broker, said = java.command("kafka.Kafka", str(of_broker), heap="512m"), folder / "broker.txt"
+    broker, output_file = java.command("kafka.Kafka", str(of_broker), heap="512m"), folder / "broker.txt"
     with (
         started(keeper, zookeeper, folder / "zookeeper.txt"),
-        started(broker, port, said) as process,
+        started(broker, port, output_file) as process,
     ):
-        yield Broker(java, port, behind, tap, folder / "logs", said, process)
+        yield Broker(java, port, behind, tap, folder / "logs", output_file, process)
 
 
 def exchanges(port: int) -> Iterator[tuple[bytes, bytes]]:
@@ -118,9 +118,9 @@ def captured(broker: Broker, folder: Path) -> Iterator[list[tuple[bytes, bytes]]
     with tapped(broker.tap, broker.behind, folder):
         client(broker.java).talk(broker.tap, "captured", CODECS)
     for path in sorted(folder.glob("*.request.bin")):
-        answers = folder / path.name.replace("request", "response")
+        responses = folder / path.name.replace("request", "response")
         # A Fetch request that is pending when the client ends has no response.
-        yield list(zip(_frames(path), _frames(answers), strict=False))
+        yield list(zip(_frames(path), _frames(responses), strict=False))
 
 
 def _frames(path: Path) -> list[bytes]:

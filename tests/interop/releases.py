@@ -49,13 +49,13 @@ RELEASES = (
 
 
 def make(release: Release, folder: Path, work: Path = WORK) -> None:
-    """Write the broker's logs into ``folder``, and ``answers.json`` with the output of consumer and admin client."""
+    """Write the broker's logs into ``folder``, and ``expected.json`` with the output of consumer and admin client."""
     java = release.prepare(work)
     with tempfile.TemporaryDirectory(prefix="kafka-messages-") as place, release.running(java, Path(place)) as one:
-        said = java.run("Older", one.bootstrap, *release.formats, seconds=TRAFFIC_SECONDS)
+        printed = java.run("Older", one.bootstrap, *release.formats, seconds=TRAFFIC_SECONDS)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        (folder / "answers.json").write_text(json.dumps(json.loads(said)) + "\n", encoding="utf-8")
+        (folder / "expected.json").write_text(json.dumps(json.loads(printed)) + "\n", encoding="utf-8")
         with one.paused():
             _copy(one.logs, folder / "logs")
 

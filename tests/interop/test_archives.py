@@ -26,7 +26,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 
-def facts(batches):
+def implementations(batches):
     import kafka_messages
     from kafka_messages._core.native import native_columns
 
@@ -36,7 +36,7 @@ def facts(batches):
 
 
 spark = SparkSession.builder.getOrCreate()
-print("FACTS", spark.range(1).mapInArrow(facts, "all string").collect()[0][0], flush=True)
+print("IMPLEMENTATIONS", spark.range(1).mapInArrow(implementations, "all string").collect()[0][0], flush=True)
 job, *sys.argv[1:] = sys.argv[1:]
 sys.argv[0] = job
 runpy.run_path(job, run_name="__main__")
@@ -66,8 +66,8 @@ def test_documented_commands_run_a_job_in_an_archived_environment(tmp_path: Path
         commands = commands.replace("script.py", f"script.py {JOB} {LOGS} --exit-zero")
 
     out = run(commands, tmp_path)
-    (line,) = (line for line in out.splitlines() if line.startswith("FACTS "))
-    python, implementation, columns = json.loads(line.removeprefix("FACTS "))
+    (line,) = (line for line in out.splitlines() if line.startswith("IMPLEMENTATIONS "))
+    python, implementation, columns = json.loads(line.removeprefix("IMPLEMENTATIONS "))
     assert Path(python).parts[-3:] == ("environment", "bin", "python")
     assert not python.startswith(str(tmp_path / "environment"))
     assert implementation == "native"

@@ -18,10 +18,10 @@ def test_enumerations_and_error_codes_equal_kafkas_classes(tmp_path_factory: pyt
     jars = resolve(release(), tmp_path_factory.mktemp("jars"), BROKER)
     committed = (SPECS / "enumerations.json").read_text(encoding="utf-8")
     with enumerations(jars) as java:
-        assert render(java.renewed(json.loads(committed))) == committed
+        assert render(java.updated(json.loads(committed))) == committed
         wrong = {"name": "Acks", "members": [{"name": "ALL", "constant": "org.apache.kafka.common.ElectionType.ALL"}]}
         with pytest.raises(OracleError) as caught:
-            java.renewed([wrong])
+            java.updated([wrong])
     assert "java.lang.NoSuchFieldException: ALL" in str(caught.value)
     errors = error_codes(jars)
     known = json.loads((SPECS / "errors.json").read_text(encoding="utf-8"))

@@ -49,8 +49,8 @@ def text(
     return f"Dumping {LOGS / FILE}\nLog starting offset: 0\n{batch}\n{record}\n"
 
 
-def only_record(said: str, *, is_hex: bool = False) -> dict[str, Any]:
-    (batch,) = parse(said, LOGS, is_hex)
+def only_record(dumped: str, *, is_hex: bool = False) -> dict[str, Any]:
+    (batch,) = parse(dumped, LOGS, is_hex)
     (record,) = batch["records"]
     return {name: value for name, value in record.items() if name not in ("offset", "timestamp", "sequence")}
 
@@ -64,7 +64,7 @@ def test_batch_in_dump_output_is_parsed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "want"),
+    ("dumped", "want"),
     [
         (text("key: 6b payload: 76", key=1, value=1), {"key": "6b", "payload": "76"}),
         (text("payload: 76", value=1), {"key": None, "payload": "76"}),
@@ -73,12 +73,12 @@ def test_batch_in_dump_output_is_parsed() -> None:
         (text("", headers="a,b"), {"key": None, "payload": None, "headerKeys": ["a", "b"]}),
     ],
 )
-def test_record_in_dump_output_is_parsed(said: str, want: dict[str, Any]) -> None:
-    assert only_record(said, is_hex=True) == want
+def test_record_in_dump_output_is_parsed(dumped: str, want: dict[str, Any]) -> None:
+    assert only_record(dumped, is_hex=True) == want
 
 
 @pytest.mark.parametrize(
-    ("said", "want"),
+    ("dumped", "want"),
     [
         (
             text('key: {"type":"1","data":{"group":"g"}} payload: {"version":"4","data":{"offset":3}}'),
@@ -106,12 +106,12 @@ def test_record_in_dump_output_is_parsed(said: str, want: dict[str, Any]) -> Non
         ),
     ],
 )
-def test_record_decoded_by_the_dump_tool_is_parsed(said: str, want: dict[str, Any]) -> None:
-    assert only_record(said) == want
+def test_record_decoded_by_the_dump_tool_is_parsed(dumped: str, want: dict[str, Any]) -> None:
+    assert only_record(dumped) == want
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("dumped", "message"),
     [
         ("Found timestamp mismatch in :/x\n", "unknown line in the dump of no file: Found timestamp mismatch in :/x"),
         (text("payload: 76", value=1, valid="false"), "the dump tool reports an invalid batch: baseOffset: 4 "),
@@ -122,19 +122,19 @@ def test_record_decoded_by_the_dump_tool_is_parsed(said: str, want: dict[str, An
         ("| offset: x\n", "the dump tool prints an unknown record format: | offset: x"),
     ],
 )
-def test_invalid_dump_output_raises_interop_error_but_two_batches_do_not(said: str, message: str | None) -> None:
+def test_invalid_dump_output_raises_interop_error_but_two_batches_do_not(dumped: str, message: str | None) -> None:
     if message is None:
-        assert len(list(parse(said, LOGS, True))) == 2
+        assert len(list(parse(dumped, LOGS, True))) == 2
         return
     with pytest.raises(InteropError) as error:
-        list(parse(said, LOGS, True))
+        list(parse(dumped, LOGS, True))
     assert str(error.value).startswith(message)
 
 
 def test_record_that_the_dump_tool_cannot_decode_raises_interop_error() -> None:
-    said = text("key: 6b payload: 76", key=1, value=1)
+    dumped = text("key: 6b payload: 76", key=1, value=1)
     with pytest.raises(InteropError, match=r"^the dump tool could not decode: \| offset: 4 .* key: 6b payload: 76$"):
-        only_record(said)
+        only_record(dumped)
 
 
 def test_failing_or_slow_program_raises_interop_error() -> None:
@@ -214,7 +214,7 @@ def answer_twice(server: socket.socket, count: int) -> None:
 
 def test_relay_records_both_directions(tmp_path: Path) -> None:
     (port,) = broker.free_ports(1)
-    said = {}
+    expected = {}
     with socket.create_server(("localhost", 0)) as server:
         threading.Thread(target=answer_twice, args=(server, 2), daemon=True).start()
         with tapped(port, server.getsockname()[1], tmp_path):
@@ -224,12 +224,12 @@ def test_relay_records_both_directions(tmp_path: Path) -> None:
                     client.shutdown(socket.SHUT_WR)
                     answer = client.makefile("rb").read()
                 assert answer == word * 2
-                said[word] = answer
+                expected[word] = answer
     found = {
         path.read_bytes(): path.with_name(path.name.replace("request", "response")).read_bytes()
         for path in tmp_path.glob("*.request.bin")
     }
-    assert found == said
+    assert found == expected
 
 
 def test_relay_without_broker_closes_the_connection(tmp_path: Path) -> None:
@@ -269,16 +269,16 @@ def test_dump_tool_runs_once_per_decoder(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_differences_from_kafkas_values_are_described() -> None:
-    said = {"offset": 9, "leaderEpoch": 3, "metadata": "m", "commitTimestamp": 5}
+    reported = {"offset": 9, "leaderEpoch": 3, "metadata": "m", "commitTimestamp": 5}
     row = {"offset": 9, "leader_epoch": 3, "metadata": "m", "commit_timestamp": 5, "topic_id": None}
     same = OffsetCommitValue(offset=9, leader_epoch=3, metadata="m", commit_timestamp=5)
-    assert list(differences(said, row, same)) == []
-    assert list(differences(said, row | {"offset": 8}, same, "v")) == ["v.offset is 8, and by Kafka 9"]
-    assert list(differences(said, row | {"topic_id": "x"}, same, "v")) == [
+    assert list(differences(reported, row, same)) == []
+    assert list(differences(reported, row | {"offset": 8}, same, "v")) == ["v.offset is 8, and by Kafka 9"]
+    assert list(differences(reported, row | {"topic_id": "x"}, same, "v")) == [
         "v.topic_id is 'x', and Kafka does not say so"
     ]
     del row["metadata"]
-    assert list(differences(said, row, same, "v")) == ["v: metadata is missing"]
+    assert list(differences(reported, row, same, "v")) == ["v: metadata is missing"]
     assert list(differences([1, 2], [1], [1, 2], "v")) == ["v has 1 elements, and by Kafka 2"]
     assert list(differences("AQI=", b"\x01\x02", b"\x01\x02")) == []
     assert list(differences({"recordsSizeInBytes": 2}, {"records": b"\x01\x02"}, PartitionProduceData())) == []

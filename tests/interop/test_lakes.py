@@ -27,7 +27,7 @@ from pyspark.sql import SparkSession
 
 logs, folder = sys.argv[1:]
 spark = SparkSession.builder.getOrCreate()
-facts = {}
+written = {}
 for job in (transactions, groups):
     kind = job.__name__.rpartition(".")[2]
     spark.sql(f"CREATE NAMESPACE lake.{kind}")
@@ -47,10 +47,10 @@ for job in (transactions, groups):
             "delta": spark.read.format("delta").load(f"{folder}/delta/{kind}/{name}"),
             "iceberg": spark.table(f"lake.{kind}.{name}"),
         }
-        facts[f"{kind}.{name}"] = {
+        written[f"{kind}.{name}"] = {
             way: [found.columns, sorted(str(row) for row in found.collect())] for way, found in read.items()
         }
-print("FACTS", json.dumps(facts))
+print("WRITTEN", json.dumps(written))
 """
 
 
@@ -67,11 +67,11 @@ def test_jobs_write_delta_and_iceberg_tables(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("FACTS "))
-    facts = json.loads(line.removeprefix("FACTS "))
-    assert {"transactions.open_transactions", "groups.offsets"} <= facts.keys()
-    assert any(rows for each in facts.values() for _, rows in each.values())
-    for name, each in facts.items():
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("WRITTEN "))
+    written = json.loads(line.removeprefix("WRITTEN "))
+    assert {"transactions.open_transactions", "groups.offsets"} <= written.keys()
+    assert any(rows for each in written.values() for _, rows in each.values())
+    for name, each in written.items():
         assert each["delta"] == each["parquet"], name
         assert each["iceberg"] == each["parquet"], name
 

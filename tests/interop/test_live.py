@@ -48,8 +48,8 @@ def captured(cluster: Cluster) -> Column:
     """Return the condition for rows that the copied files contain; Spark's consumer groups write later rows."""
     ends = [
         (F.col("topic") == topic) & (F.col("partition") == each["partition"]) & (F.col("offset") < each["end"])
-        for topic, facts in cluster.answers["topics"].items()
-        for each in facts["partitions"]
+        for topic, described in cluster.expected["topics"].items()
+        for each in described["partitions"]
     ]
     return reduce(or_, ends)
 
@@ -160,13 +160,13 @@ def test_spark_connector_skips_internal_topics_by_default(spark: SparkSession, b
 
 
 def test_admin_client_does_not_list_the_metadata_topic(cluster: Cluster) -> None:
-    assert METADATA not in cluster.answers["topics"]
+    assert METADATA not in cluster.expected["topics"]
     assert any(METADATA in batch["file"] for batch in cluster.batches)
 
 
 def test_kafka_transactions_tool_finds_the_hanging_transaction(broker: Live, cluster: Cluster) -> None:
     lines = [line.split() for line in broker.find_hanging().splitlines() if line.strip()]
     table = [dict(zip(lines[0], line, strict=False)) for line in lines[1:]]
-    late = cluster.answers["late"]
+    late = cluster.expected["late"]
     found = [(each["Topic"], each["Partition"], each["ProducerId"], each["StartOffset"]) for each in table]
     assert found == [(late["topic"], str(late["partition"]), str(late["producer_id"]), str(late["offset"]))], lines

@@ -22,8 +22,8 @@ def test_announced_versions_equal_those_of_the_release(release: str) -> None:
         bounded(["mvn", "-q", "-B", "dependency:copy", *wanted], MAVEN_SECONDS)
     (jar,) = folder.glob("*.jar")
     java = Java(os.pathsep.join((str(jar), Java.prepare(WORK).classpath)))
-    said = [tuple(map(int, line.split())) for line in java.run("Ranges", seconds=SECONDS).splitlines()]
-    found = {key: (lowest, highest) for key, lowest, highest in said}
+    printed = [tuple(map(int, line.split())) for line in java.run("Ranges", seconds=SECONDS).splitlines()]
+    found = {key: (lowest, highest) for key, lowest, highest in printed}
     ours = announced(program("mock_broker").SERVED, release).api_keys
     assert {each.api_key: (each.min_version, each.max_version) for each in ours} == {
         each.api_key: found[each.api_key] for each in ours

@@ -13,7 +13,7 @@ from kafka_messages._core import native
 from kafka_messages._core.wire import RawTaggedField
 
 from tests.support import vectors
-from tests.support.renderings import opened, pure, structs_in
+from tests.support.implementations import opened, pure, structs_in
 
 testcapi: Any = pytest.importorskip("_testcapi")
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

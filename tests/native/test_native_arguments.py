@@ -10,7 +10,7 @@ from kafka_messages import FetchRequest, HeartbeatRequest, MetadataResponse
 from kafka_messages._core.wire import RawTaggedField
 from kafka_messages.messages.fetch_request import ReplicaState
 
-from tests.support.renderings import declined, outcome, purely
+from tests.support.implementations import declined, outcome, purely
 
 
 @pytest.mark.parametrize("code", ["b", "B", "h", "i", "q", "d"])

@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 from kafka_messages import HeartbeatRequest, LeaveGroupRequest
 
-from tests.support.renderings import script
+from tests.support.implementations import script
 
 USED = """
 import kafka_messages

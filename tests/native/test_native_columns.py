@@ -29,7 +29,7 @@ from tests.support.both_columns import (
     exact,
     messages,
 )
-from tests.support.renderings import script
+from tests.support.implementations import script
 
 pytest.importorskip("kafka_messages_native._columns")
 

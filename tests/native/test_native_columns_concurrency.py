@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.renderings import script
+from tests.support.implementations import script
 
 pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 

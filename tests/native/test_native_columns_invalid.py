@@ -90,15 +90,15 @@ ArrowArray._fields_ = [
 
 def with_changed_export(array: Any, change: Callable[[ArrowArray], object]) -> Any:
     """Return the array, imported from an export whose ArrowArray was changed."""
-    told, schema = ArrowArray(), (ctypes.c_byte * 72)()
-    array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
-    change(told)
-    return pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))
+    exported, schema = ArrowArray(), (ctypes.c_byte * 72)()
+    array._export_to_c(ctypes.addressof(exported), ctypes.addressof(schema))
+    change(exported)
+    return pa.Array._import_from_c(ctypes.addressof(exported), ctypes.addressof(schema))
 
 
 def test_children_shorter_than_their_parent_are_rejected() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
-    array = with_changed_export(found, lambda told: setattr(told.children[0].contents, "length", 3))
+    array = with_changed_export(found, lambda exported: setattr(exported.children[0].contents, "length", 3))
     got = assert_same("encode", array, OffsetCommitValue, 3)
     text = "invalid Arrow array: Struct child array #0 has length smaller than expected for struct array (3 < 100)"
     assert got == (TypeError, text)
@@ -116,17 +116,17 @@ def test_missing_buffers_are_declined(place: int) -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     plan = extension.plan(OffsetCommitValue._plan, False)
     for array, path in ((pa.array(ROWS), ()), (found, (2,))):
-        told, schema = ArrowArray(), (ctypes.c_byte * 72)()
-        array._export_to_c(ctypes.addressof(told), ctypes.addressof(schema))
-        column = told.children[path[0]].contents if path else told
+        exported, schema = ArrowArray(), (ctypes.c_byte * 72)()
+        array._export_to_c(ctypes.addressof(exported), ctypes.addressof(schema))
+        column = exported.children[path[0]].contents if path else exported
         kept, column.buffers[place] = column.buffers[place], None
-        capsules = capsule(schema, b"arrow_schema"), capsule(told, b"arrow_array")
+        capsules = capsule(schema, b"arrow_schema"), capsule(exported, b"arrow_array")
         if path:
             assert extension.encode(plan, *capsules, 3, False) is None
         else:
             assert extension.decode(plan, *capsules, 3, 2, None, None) is None
         column.buffers[place] = kept
-        pa.Array._import_from_c(ctypes.addressof(told), ctypes.addressof(schema))  # releases it
+        pa.Array._import_from_c(ctypes.addressof(exported), ctypes.addressof(schema))  # releases it
 
 
 def test_decreasing_message_offsets_are_declined() -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from kafka_messages import MetadataResponse
 
-from tests.support.renderings import script
+from tests.support.implementations import script
 from tests.support.topics import VERSION, read, response
 
 

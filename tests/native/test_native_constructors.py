@@ -20,7 +20,7 @@ from kafka_messages.messages.metadata_response import (
 )
 
 from tests.support import vectors
-from tests.support.renderings import Outcome, opened, outcome, purely, script, structs_in
+from tests.support.implementations import Outcome, opened, outcome, purely, script, structs_in
 
 MESSAGES = vectors.message_names()
 WRONG = (

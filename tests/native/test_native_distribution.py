@@ -74,8 +74,8 @@ def test_unsupported_interpreter_builds_wheel_without_core(project: Path, preten
     assert not wheel.name.endswith("-none-any.whl")
     with ZipFile(wheel) as made:
         assert not [name for name in made.namelist() if name.endswith((".so", ".pyd", ".c", ".h"))]
-    said = run(project, pretend + ASK, str(wheel), str(ROOT / "generated" / "src"))
-    assert said == (f"the core requires CPython with the global interpreter lock; this is {this}\n")
+    printed = run(project, pretend + ASK, str(wheel), str(ROOT / "generated" / "src"))
+    assert printed == (f"the core requires CPython with the global interpreter lock; this is {this}\n")
 
 
 def test_core_built_for_another_python_is_reported(project: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kafka_message_generator import cli
 from tests.support import invoices
-from tests.support.renderings import script
+from tests.support.implementations import script
 
 NATIVE = """
 from acme_invoices import RequestHeader, ResponseHeader, implementation

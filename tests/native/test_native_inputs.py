@@ -67,10 +67,10 @@ def with_unaligned_buffers(array: Any, by: int) -> Any:
     def buffer(old: Any) -> Any:
         if old is None:
             return None
-        room = np.zeros(len(old) + 64, np.uint8)
-        start = -room.ctypes.data % 64 + by
-        room[start : start + len(old)] = np.frombuffer(old, np.uint8)
-        return pa.py_buffer(room)[start : start + len(old)]
+        padded = np.zeros(len(old) + 64, np.uint8)
+        start = -padded.ctypes.data % 64 + by
+        padded[start : start + len(old)] = np.frombuffer(old, np.uint8)
+        return pa.py_buffer(padded)[start : start + len(old)]
 
     kind = array.type
     if pa.types.is_struct(kind):

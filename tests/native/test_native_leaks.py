@@ -17,7 +17,7 @@ from kafka_messages._core.structs import NULLED, as_derived
 from kafka_messages._core.wire import UNSET, ZERO_UUID, RawTaggedField
 
 from tests.support import vectors
-from tests.support.renderings import LEFT, bare_calls, opened, structs_in
+from tests.support.implementations import LEFT, bare_calls, opened, structs_in
 from tests.support.topics import VERSION, read, response
 
 core: Any = pytest.importorskip("kafka_messages_native")

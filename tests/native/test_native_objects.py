@@ -15,7 +15,7 @@ from kafka_messages.messages.metadata_response import (
     MetadataResponseTopic,
 )
 
-from tests.support.renderings import outcome, purely, script
+from tests.support.implementations import outcome, purely, script
 from tests.support.topics import VERSION, read, response
 
 

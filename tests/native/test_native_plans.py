@@ -16,7 +16,7 @@ from kafka_messages._core.collection import KeyedCollection
 from kafka_messages._core.structs import NULLED
 from kafka_messages._core.wire import UNSET, ZERO_UUID, RawTaggedField
 
-from tests.support.renderings import LEFT, bare_calls
+from tests.support.implementations import LEFT, bare_calls
 
 core: Any = pytest.importorskip("kafka_messages_native")
 

@@ -10,8 +10,8 @@ import tomllib
 from pathlib import Path
 
 from kafka_protocol_upstream.publish.interpreters import OLDEST
+from tests.support.implementations import script
 from tests.support.pages import ROOT
-from tests.support.renderings import script
 
 PYPROJECT = tomllib.loads((ROOT / "packages" / "native" / "pyproject.toml").read_text(encoding="utf-8"))
 PROVE = """
@@ -45,17 +45,17 @@ def test_proof_passes_with_the_cibuildwheel_command(tmp_path: Path) -> None:
 
 
 def test_calls_declined_by_the_core_are_reported() -> None:
-    said = script(MANY_TAGS + PROVE).splitlines()
-    assert said == [
+    printed = script(MANY_TAGS + PROVE).splitlines()
+    assert printed == [
         *(f"ApiVersionsRequest v{version}: there is no encoding" for version in (0, 1, 2, 4, 5)),
         "ApiVersionsRequest: 5 calls were left to the pure code",
     ]
 
 
 def test_message_with_rejected_plan_is_reported() -> None:
-    said = script(OTHER_PLAN + PROVE).splitlines()
-    assert len(said) == 1
-    assert said[0].startswith("ApiVersionsRequest: the core refused it: ")
+    printed = script(OTHER_PLAN + PROVE).splitlines()
+    assert len(printed) == 1
+    assert printed[0].startswith("ApiVersionsRequest: the core refused it: ")
 
 
 def test_requires_python_equals_the_oldest_supported_version() -> None:

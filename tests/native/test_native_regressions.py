@@ -14,7 +14,7 @@ from kafka_messages import DecodeError
 from kafka_messages.messages.api_versions_request import ApiVersionsRequest
 from kafka_messages.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 
-from tests.support.renderings import declined
+from tests.support.implementations import declined
 
 pytest.importorskip("kafka_messages_native")
 

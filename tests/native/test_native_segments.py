@@ -18,7 +18,7 @@ from kafka_records.segments.frames import PADDING, Log
 from kafka_records.segments.headers import HeaderColumns
 from kafka_records.segments.reader import read_segments
 
-from tests.support.segment_renderings import (
+from tests.support.segment_implementations import (
     COLUMNS,
     FUNCTIONS,
     both,

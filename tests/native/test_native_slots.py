@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.renderings import script
+from tests.support.implementations import script
 
 core = pytest.importorskip("kafka_messages_native")
 

@@ -14,8 +14,8 @@ import pytest
 from kafka_messages._core.native import refused
 
 from tests.support import vectors
+from tests.support.implementations import declined, opened, pure
 from tests.support.random_messages import Package, messages, versions_of
-from tests.support.renderings import declined, opened, pure
 
 MESSAGES = vectors.message_names()
 PROPOSALS = Package("kafka_messages_proposals")

@@ -19,11 +19,11 @@ from tests.support.pages import ROOT
 def test_pages_command_and_protocol_json_have_equal_entities(capsys: pytest.CaptureFixture[str]) -> None:
     found = definitions.load(ROOT / "specs" / "kafka")
     pages = [page_of(plan, found) for plan in sorted(found.plans, key=lambda plan: plan.name)]
-    told = {
+    expected = {
         each.id: {(holder.message, field.path) for holder in each.holders for field in holder.fields}
         for each in indexes.entities(pages)
     }
-    counts = {entity: len({message for message, _ in fields}) for entity, fields in told.items()}
+    counts = {entity: len({message for message, _ in fields}) for entity, fields in expected.items()}
     assert counts == {
         "brokerId": 67,
         "clientId": 14,
@@ -38,13 +38,13 @@ def test_pages_command_and_protocol_json_have_equal_entities(capsys: pytest.Capt
         "transactionalId": 20,
         "user": 16,
     }
-    for entity, fields in told.items():
+    for entity, fields in expected.items():
         assert main(["show", "--entity", entity, "--json"]) == 0
         lines = map(json.loads, capsys.readouterr().out.splitlines())
         assert {(row["message"], row["path"]) for row in lines} == fields
     assert _of_document(document(found)) == {
         (entity, message, snake_case(path.rpartition(".")[2]))
-        for entity, fields in told.items()
+        for entity, fields in expected.items()
         for message, path in fields
     }
 

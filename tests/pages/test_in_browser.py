@@ -54,7 +54,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def opened(browser: Any, site: Path) -> Iterator[Any]:
     """Yield a function that opens a page; fail on console messages, script errors and requests outside the site."""
-    said: list[str] = []
+    reported: list[str] = []
     contexts = []
 
     def open_page(path: str, scheme: str = "light", viewport: dict[str, int] = WIDE, **more: Any) -> Any:
@@ -62,17 +62,17 @@ def opened(browser: Any, site: Path) -> Iterator[Any]:
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
-        page.on("console", lambda message: said.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: said.append(f"error: {error}"))
-        page.on("requestfailed", lambda request: said.append(f"failed: {request.url}"))
-        page.on("request", lambda request: request.url.startswith(site.as_uri()) or said.append(request.url))
+        page.on("console", lambda message: reported.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: reported.append(f"error: {error}"))
+        page.on("requestfailed", lambda request: reported.append(f"failed: {request.url}"))
+        page.on("request", lambda request: request.url.startswith(site.as_uri()) or reported.append(request.url))
         page.goto(f"{site.as_uri()}/{path}")
         return page
 
     yield open_page
     for context in contexts:
         context.close()
-    assert said == []
+    assert reported == []
 
 
 def background(page: Any) -> int:

@@ -46,8 +46,8 @@ def inspectors(pages: Mapping[str, Parsed], name: str) -> list[Element]:
 def test_wire_types_in_the_field_table_equal_the_schemas(specs: str, package: ModuleType) -> None:
     for plan in definitions.load(ROOT / "specs" / specs).plans:
         fields = fields_of(plan, runs_of(plan))
-        told = {field.path: {version: wire.type for version, wire in field.wires.items()} for field in fields}
-        assert told == {row.path: row.types for row in rows_of(load(package.__name__), plan.name)}, plan.name
+        shown = {field.path: {version: wire.type for version, wire in field.wires.items()} for field in fields}
+        assert shown == {row.path: row.types for row in rows_of(load(package.__name__), plan.name)}, plan.name
 
 
 def test_cells_of_the_field_table_show_type_changes() -> None:
@@ -82,20 +82,20 @@ def test_every_sample_byte_is_shown_once(pages: Mapping[str, Parsed], samples: S
 
 @pytest.mark.parametrize("side", ["Request", "Response"])
 def test_samples_start_with_length_and_header(side: str, pages: Mapping[str, Parsed]) -> None:
-    told, wanted = {}, {}
+    shown, wanted = {}, {}
     for api in apis():
         name = api.request_name if side == "Request" else api.response_name
         for each in inspectors(pages, name) if name else ():
             version = int(each.one("table", "hex").attributes["aria-label"].partition(" v")[2].partition(",")[0])
             row = next(row for row in each.all("tr", "group"))
-            told[name, version] = row.inside[1].text  # type: ignore[union-attr]
+            shown[name, version] = row.inside[1].text  # type: ignore[union-attr]
             header = api.request_header_version if side == "Request" else api.response_header_version
             wanted[name, version] = f"{side}Header v{header(version)}"
             length, *rest = each.all("i")
             first = bytes.fromhex("".join(byte.text for byte in (length, *rest[:3])))
             assert int.from_bytes(first, "big") == len(rest) - 3
-    assert told == wanted
-    assert len(told) > 200
+    assert shown == wanted
+    assert len(shown) > 200
 
 
 @pytest.mark.parametrize("name", ["ApiVersionsRequest", "ApiVersionsResponse", "ConsumerProtocolSubscription"])
@@ -134,18 +134,18 @@ def test_only_secrets_are_redacted(
     data = samples[name, version].data
     found = explain(data, getattr(kafka_messages, name), version)
     box = inspectors(pages, name)[-1]
-    told = [row["hex"] for row in found.rows()]
+    hexes = [row["hex"] for row in found.rows()]
     body = "".join(
         "··" * (leaf.end - leaf.start) if text is None else str(text)
-        for leaf, text in zip(found.leaves(), told, strict=True)
+        for leaf, text in zip(found.leaves(), hexes, strict=True)
     )
     shown = "".join(byte.text for byte in box.all("i"))
     assert shown.endswith(body)
     assert "··" not in shown.removesuffix(body)  # length and header
     values = ["".join(row.inside[2].text.split()[:1]) for row in box.all("tr", "secret")]  # type: ignore[union-attr]
-    assert set(values) == ({"redacted"} if None in told else set())
+    assert set(values) == ({"redacted"} if None in hexes else set())
     text = (site / "messages" / f"{name}.html").read_text(encoding="utf-8")
-    assert (data.hex() in text) == (None not in told)
+    assert (data.hex() in text) == (None not in hexes)
 
 
 def test_search_index_contains_fields_and_errors(site: Path) -> None:

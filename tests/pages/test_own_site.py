@@ -52,8 +52,8 @@ def probes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModuleType]:
 def write_samples(folder: Path, *each: tuple[int, str, object]) -> None:
     folder.mkdir(exist_ok=True)
     with gzip.open(folder / "probes.jsonl.gz", "wt", encoding="utf-8") as out:
-        for version, data, told in each:
-            entry = {"message": "Probe", "version": version, "sample": "own", "hex": data, "json_out": told}
+        for version, data, json_out in each:
+            entry = {"message": "Probe", "version": version, "sample": "own", "hex": data, "json_out": json_out}
             out.write(json.dumps(entry) + "\n")
 
 

@@ -71,8 +71,8 @@ def test_release_page_lists_the_changes_of_the_release(pages: Mapping[str, Parse
 def test_older_message_is_not_new_in_the_release_that_first_defines_it(pages: Mapping[str, Parsed]) -> None:
     page = pages["releases/4.4.0.html"]
     assert "AbortedTxn" not in [row[0] for row in rows(page, "Messages")]
-    (told,) = (each for each in page.root.all("dl", "holders") if "AbortedTxn" in each.text)
-    assert [each.text for each in (*told.all("dt"), *told.all("dd"))] == ["AbortedTxn", "v0"]
+    (holders,) = (each for each in page.root.all("dl", "holders") if "AbortedTxn" in each.text)
+    assert [each.text for each in (*holders.all("dt"), *holders.all("dd"))] == ["AbortedTxn", "v0"]
     since = pages["messages/AbortedTxn.html"].root
     assert "before Kafka 4.4.0, which defines it first" in " ".join(since.text.split())
     assert any(cell.text.strip() == "<4.4.0" for cell in since.all("td", "since"))
@@ -97,11 +97,11 @@ def test_field_table_shows_the_first_and_the_removing_release(pages: Mapping[str
     }
     assert lifetimes["since"][:5] == ["≤2.2.0", "≤2.2.0", "≤2.2.0", "≤2.2.0", "6: 2.8.0, 7: 3.0.0, 8: 3.5.0, 9: 3.9.0"]
     assert lifetimes["until"][:2] == ["4.0.0", ""]
-    told = fields_since("ListOffsetsRequest")
+    releases = fields_since("ListOffsetsRequest")
     for line in matrix.one("tbody").all("tr"):
         path, cell = line.one("th").attributes["title"], line.one("td", "since")
         links = [link.attributes["href"] for link in cell.all("a")]
-        assert links[0] == f"../releases/{told[path]}.html"
+        assert links[0] == f"../releases/{releases[path]}.html"
     gone = next(line for line in matrix.all("tr") if line.attributes.get("id", "").endswith("max_num_offsets"))
     assert " ".join(gone.one("td", "since").text.split()) == "≤2.2.0 until 4.0.0"
 

@@ -19,13 +19,13 @@ KEY = ("Probe", 1)
 
 def test_sample_with_most_fields_set_is_chosen() -> None:
     best = Best()
-    for size, told in (
+    for size, source in (
         (MOST + 1, {"a": 1, "b": 2, "c": 3}),
         (9, {"a": 1}),
         (30, {"a": 1, "b": [5]}),
         (20, {"a": 1, "b": [0, 7]}),
     ):
-        best.add(KEY, Sample(bytes(size), ""), told)
+        best.add(KEY, Sample(bytes(size), ""), source)
     assert len(best.samples()[KEY].data) == 20
     best.add(("Long", 0), Sample(bytes(MOST + 9), ""), {})
     assert ("Long", 0) in best.samples()

@@ -156,15 +156,15 @@ def test_damaged_checkpoint_is_reported_and_ignored(
     commits(logs, orders=7)
     file = checkpoint(logs, "orders 0 10")
     file.write_bytes(file.read_bytes()[:-2])
-    told = "damaged checkpoint, ignored: line 3 is 'orders 0 1', without a newline"
+    expected = "damaged checkpoint, ignored: line 3 is 'orders 0 1', without a newline"
     for job in (groups.main, transactions_job.main):
         out = str(tmp_path / job.__module__)
         more = ["--data", str(logs)] if job is groups.main else []
         assert job([str(logs), *more, "--output", out, "--quiet"]) == 1
         (line,) = (line for line in capsys.readouterr().out.splitlines() if "checkpoint" in line)
-        assert line.endswith(told)
+        assert line.endswith(expected)
         (row,) = spark.read.parquet(f"{out}/unreadable").collect()
-        assert (row.file, row.topic, row.offset, row.reason) == (str(file), None, None, told)
+        assert (row.file, row.topic, row.offset, row.reason) == (str(file), None, None, expected)
     (row,) = spark.read.parquet(f"{tmp_path}/{groups.main.__module__}/offsets").collect()
     assert (row.start_offset, row.place) == (0, "within")
     file.unlink()
@@ -230,5 +230,5 @@ def test_log_ending_below_its_high_watermark_is_a_finding(
     damaged = checkpoint(tmp_path / "two", "orders 0 1", name=HIGH_WATERMARK)
     damaged.write_bytes(damaged.read_bytes()[:-2])
     assert segments_job.main([str(tmp_path / "two"), "--quiet"]) == 1
-    told = "damaged checkpoint, ignored: line 3 is 'orders 0 ', without a newline"
-    assert any(line.endswith(told) for line in capsys.readouterr().out.splitlines())
+    expected = "damaged checkpoint, ignored: line 3 is 'orders 0 ', without a newline"
+    assert any(line.endswith(expected) for line in capsys.readouterr().out.splitlines())

@@ -99,12 +99,12 @@ def test_group_offsets_and_states_equal_admin_client(spark: SparkSession, cluste
     for row in groups.committed_offsets(history).collect():
         offset = {"offset": row.committed_offset, "leader_epoch": row.leader_epoch, "metadata": row.metadata}
         found.setdefault(row.group, {})[f"{row.topic}-{row.partition}"] = offset
-    answers = cluster.answers["groups"]
-    assert found == {name: facts["offsets"] for name, facts in answers.items() if facts["offsets"]}
+    expected = cluster.expected["groups"]
+    assert found == {name: group["offsets"] for name, group in expected.items() if group["offsets"]}
 
     states = {row.group: row for row in groups.group_states(records).collect()}
-    of_admin = {(name, facts["type"].lower(), facts["members"]) for name, facts in answers.items()}
-    of_admin |= {(name, "share", 0) for name in cluster.answers["share_groups"]}
+    of_admin = {(name, group["type"].lower(), group["members"]) for name, group in expected.items()}
+    of_admin |= {(name, "share", 0) for name in cluster.expected["share_groups"]}
     assert {(name, row.type, row.members) for name, row in states.items() if not row.removed} <= of_admin
     assert {name for name, row in states.items() if row.removed} == {"closed", "retired"}
     assert states["shipping"].members == 1
@@ -134,12 +134,12 @@ def test_transactional_ids_equal_admin_client(spark: SparkSession, cluster: Clus
         }
         for name, value in values.items()
     }
-    assert found == cluster.answers["transactions"]
+    assert found == cluster.expected["transactions"]
 
 
 def test_share_group_start_offsets_equal_admin_client(spark: SparkSession, cluster: Cluster) -> None:
     records = table(spark, cluster, "__share_group_state").orderBy("partition", "offset").collect()
-    topics = {facts["id"]: name for name, facts in cluster.answers["topics"].items()}
+    topics = {topic["id"]: name for name, topic in cluster.expected["topics"].items()}
     starts: dict[str, dict[str, int]] = {}
     for row in records:
         key, value = row.share_snapshot or row.share_update
@@ -149,15 +149,15 @@ def test_share_group_start_offsets_equal_admin_client(spark: SparkSession, clust
             del group[place]
         elif value.start_offset >= 0:  # -1 in an update: unchanged
             group[place] = value.start_offset
-    answers = {group: facts["start_offsets"] for group, facts in cluster.answers["share_groups"].items()}
-    assert {group: offsets for group, offsets in starts.items() if offsets} == answers
+    expected = {group: described["start_offsets"] for group, described in cluster.expected["share_groups"].items()}
+    assert {group: offsets for group, offsets in starts.items() if offsets} == expected
 
 
 RESOURCES = {2: "TOPIC", 4: "BROKER", 16: "CLIENT_METRICS", 32: "GROUP"}
 """Numbers of ConfigResource.Type."""
 
 
-def as_answers(entities: list[Any]) -> Row:
+def as_expected(entities: list[Any]) -> Row:
     found: dict[str, list[tuple[Any, Row]]] = {}
     for row in entities:
         found.setdefault(row.entity, []).append((json.loads(row.key), row.fields))
@@ -189,18 +189,18 @@ def as_answers(entities: list[Any]) -> Row:
 def test_metadata_image_equals_admin_client(spark: SparkSession, cluster: Cluster, base: int | None) -> None:
     records = table(spark, cluster, METADATA)
     chosen = metadata.records_of(records, base=base)
-    answers = cluster.answers
-    assert as_answers(metadata.image(metadata.replay(chosen)).collect()) == {
+    expected = cluster.expected
+    assert as_expected(metadata.image(metadata.replay(chosen)).collect()) == {
         # kraft.version is in control records.
-        "features": {name: level for name, level in answers["features"].items() if name != "kraft.version"},
-        "topics": {name: facts["id"] for name, facts in answers["topics"].items()},
+        "features": {name: level for name, level in expected["features"].items() if name != "kraft.version"},
+        "topics": {name: topic["id"] for name, topic in expected["topics"].items()},
         "partitions": {
-            f"{name}-{each['partition']}" for name, facts in answers["topics"].items() for each in facts["partitions"]
+            f"{name}-{each['partition']}" for name, topic in expected["topics"].items() for each in topic["partitions"]
         },
-        "configs": answers["configs"],
-        "acls": sorted([acl[1], acl[3], acl[4]] for acl in answers["acls"]),
-        "quotas": answers["quotas"],
-        "scram": answers["scram"].keys(),
+        "configs": expected["configs"],
+        "acls": sorted([acl[1], acl[3], acl[4]] for acl in expected["acls"]),
+        "quotas": expected["quotas"],
+        "scram": expected["scram"].keys(),
     }
     assert metadata.unhandled(records).count() == 0
     assert metadata.snapshots(records).count() >= 3
@@ -211,13 +211,13 @@ def test_hanging_transaction_is_found(spark: SparkSession, cluster: Cluster, tmp
     found = spark.read.parquet(str(tmp_path / "open_transactions")).collect()
     leaders = {
         (partition, each["producer_id"], each["producer_epoch"], each["transaction_start_offset"])
-        for partition, producers in cluster.answers["producers"].items()
+        for partition, producers in cluster.expected["producers"].items()
         for each in producers
         if each["transaction_start_offset"] is not None
     }
     opened = {(f"{row.topic}-{row.partition}", row.producer_id, row.producer_epoch, row.first_offset) for row in found}
     assert opened == leaders
-    late = cluster.answers["late"]
+    late = cluster.expected["late"]
     hanging = [row for row in found if row.verdict == "hanging"]
     assert [(row.transactional_id, row.topic, row.partition, row.first_offset) for row in hanging] == [
         (late["transactional_id"], late["topic"], late["partition"], late["offset"])
@@ -256,18 +256,18 @@ def test_decoded_traffic_equals_the_request_log(pairs: DataFrame, cluster: Clust
         rows = decode(pairs, name + side, keep=keep).collect()
         assert rows
         for row in rows:
-            said = cluster.requests[row.connection, row.correlation_id][side.lower()]
-            message = from_json(getattr(kafka_messages, name + side), without_sizes(said), row.api_version)
+            logged = cluster.requests[row.connection, row.correlation_id][side.lower()]
+            message = from_json(getattr(kafka_messages, name + side), without_sizes(logged), row.api_version)
             struct = row.message.asDict(recursive=True)
-            assert list(differences(said, struct, message)) == []
+            assert list(differences(logged, struct, message)) == []
 
 
-def without_sizes(said: Any) -> Any:
-    if isinstance(said, list):
-        return [without_sizes(each) for each in said]
-    if not isinstance(said, dict):
-        return said
+def without_sizes(logged: Any) -> Any:
+    if isinstance(logged, list):
+        return [without_sizes(each) for each in logged]
+    if not isinstance(logged, dict):
+        return logged
     return {
         name.removesuffix("SizeInBytes"): "" if name.endswith("SizeInBytes") else without_sizes(value)
-        for name, value in said.items()
+        for name, value in logged.items()
     }

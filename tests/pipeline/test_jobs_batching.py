@@ -50,8 +50,10 @@ def plain_size(cluster: Cluster, topic: str, partition: int, batch: Batch) -> in
     try:
         return HEADER + len(batch.decompressed())
     except MissingCodecError:
-        told = [cluster.records[topic, partition, each] for each in range(batch.base_offset, batch.last_offset + 1)]
-        records = [Record(-1, row["timestamp"], row["key"], row["value"], tuple(row["headers"] or ())) for row in told]
+        consumed = [cluster.records[topic, partition, each] for each in range(batch.base_offset, batch.last_offset + 1)]
+        records = [
+            Record(-1, row["timestamp"], row["key"], row["value"], tuple(row["headers"] or ())) for row in consumed
+        ]
         return len(write_batch(records, base_offset=batch.base_offset))
 
 
@@ -252,10 +254,10 @@ def test_uncleaned_compacted_log_is_a_finding(spark: SparkSession, tmp_path: Pat
 def test_aborted_and_keyless_records_are_dead(spark: SparkSession, tmp_path: Path) -> None:
     def keyed(offset: int, key: bytes | None, producer: int) -> bytes:
         rows = [{"key": key, "value": b"v", "timestamp": at(offset)}]
-        facts: dict[str, Any] = (
+        producer_fields: dict[str, Any] = (
             {} if producer < 0 else {"producer_id": producer, "producer_epoch": 0, "base_sequence": 0}
         )
-        return write_batches(rows, base_offset=offset, is_transactional=producer >= 0, **facts)
+        return write_batches(rows, base_offset=offset, is_transactional=producer >= 0, **producer_fields)
 
     batches = [keyed(0, b"k", -1), keyed(1, b"k", 1), marker("ABORT", 2, 2, 1), keyed(3, b"k", 2), keyed(4, None, -1)]
     logs = tmp_path / "logs"
@@ -314,9 +316,9 @@ def test_unreadable_batches_are_reported(spark: SparkSession, tmp_path: Path) ->
     status, report = run([logs], tmp_path)
     assert (status, kinds(report)) == (1, {"unreadable": 4})
     assert report["figures"]["batches"] == 2
-    told = {(row["topic"], row["position"]): row["reason"] for row in rows(report, "Unreadable")}
-    assert told[None, None] == "damaged checkpoint, ignored: line 2 declares 2 entries, but there are 0"
-    assert told["orders", len(data(0))].startswith("the gzip data is damaged: ")
+    reported = {(row["topic"], row["position"]): row["reason"] for row in rows(report, "Unreadable")}
+    assert reported[None, None] == "damaged checkpoint, ignored: line 2 declares 2 entries, but there are 0"
+    assert reported["orders", len(data(0))].startswith("the gzip data is damaged: ")
 
 
 @pytest.mark.nightly

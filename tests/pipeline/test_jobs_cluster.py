@@ -56,16 +56,16 @@ def test_metadata_diff_equals_admin_client(
     of_kind = {
         entity: {row.name: dict(row.fields) for row in after if row.entity == entity} for entity in ("topic", "acl")
     }
-    assert set(of_kind["topic"]) == set(cluster.answers["topics"])
+    assert set(of_kind["topic"]) == set(cluster.expected["topics"])
     partitions = {row.name for row in after if row.entity == "partition"}
     assert partitions == {
         f"{name}-{each['partition']}"
-        for name, topic in cluster.answers["topics"].items()
+        for name, topic in cluster.expected["topics"].items()
         for each in topic["partitions"]
     }
-    assert len(of_kind["acl"]) == len(cluster.answers["acls"])
+    assert len(of_kind["acl"]) == len(cluster.expected["acls"])
     settings = {row.name: row.fields["value"] for row in after if row.entity == "config"}
-    assert settings["topic orders: retention.ms"] == cluster.answers["configs"]["TOPIC orders"]["retention.ms"]
+    assert settings["topic orders: retention.ms"] == cluster.expected["configs"]["TOPIC orders"]["retention.ms"]
     assert [row.problem for row in after if row.problem] == []
     changes = spark.read.parquet(f"{out}/changes")
     assert {row.name for row in changes.where("record_type = 'remove_topic_record'").collect()} >= {"temporary"}

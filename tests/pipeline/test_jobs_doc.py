@@ -99,12 +99,12 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
 def test_every_table_column_is_documented(spark: SparkSession) -> None:
     for job, of_job in tables(spark).items():
         assert sorted(of_job) == sorted(import_module(f"kafka_messages_spark.jobs.{job}").TABLES)
-        told = {}
+        documented = {}
         for line in section(job).splitlines():
             if found := re.match(r"\| `(\w+)`(?:, `(\w+)`)? \| .* \| (`.*) \|$", line):
-                told |= {name: re.findall(r"`(\w+)`", found[3]) for name in found.groups()[:2] if name}
+                documented |= {name: re.findall(r"`(\w+)`", found[3]) for name in found.groups()[:2] if name}
         for name, table in of_job.items():
-            assert sorted(told[name]) == sorted(table.columns), f"{job}: {name}"
+            assert sorted(documented[name]) == sorted(table.columns), f"{job}: {name}"
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -112,8 +112,8 @@ def test_every_option_is_documented(job: str) -> None:
     parser = import_module(f"kafka_messages_spark.jobs.{job}")._parser()
     common = {name for action in _cli.parser("x", "x")._actions for name in action.option_strings}
     own = {name for action in parser._actions for name in action.option_strings} - common
-    told = set(re.findall(r"`(--[a-z-]+)", section(job)))
-    assert told >= own
+    documented = set(re.findall(r"`(--[a-z-]+)", section(job)))
+    assert documented >= own
     general = set(re.findall(r"`(--[a-z-]+)", TEXT.split("\n## ")[1]))
     assert general >= common - {"-h", "--help"}
 
@@ -141,8 +141,8 @@ def test_documented_report_matches_the_output(
     content = json.loads((tmp_path / "report.json").read_text())
     Draft202012Validator(json.loads(files(_report).joinpath("report.schema.json").read_text())).validate(content)
     assert (content["job"], content["exit_status"]) == (job, status)
-    told = TEXT.split("| job | figures |")[1].split(f"\n| `{job}` | ")[1].split("|")[0]
-    assert re.findall(r"`([a-z_]+)`", told) == list(content["figures"])
+    documented = TEXT.split("| job | figures |")[1].split(f"\n| `{job}` | ")[1].split("|")[0]
+    assert re.findall(r"`([a-z_]+)`", documented) == list(content["figures"])
     assert any(each["severity"] != "info" for each in content["findings"]) == bool(status)
     assert "other" not in {each["kind"] for each in content["findings"]}
     report = capsys.readouterr().out.replace(f"{ROOT}/", "").split("\n\n", 1)[1]

@@ -214,7 +214,7 @@ def test_commit_storms_equal_a_plain_python_count(spark: SparkSession) -> None:
     commits = spark.createDataFrame(rows, "group string, topic string, partition int, is_tombstone boolean, at long")
     commits = commits.selectExpr("group", "topic", "partition", "is_tombstone", "timestamp_millis(at) AS time")
     found = groups.commit_storms(commits, least=12).orderBy("partition", "start").collect()
-    facts = [tuple(row[name] if name in ("commits", "peak") else millis(row[name]) for name in NAMES) for row in found]
+    actual = [tuple(row[name] if name in ("commits", "peak") else millis(row[name]) for name in NAMES) for row in found]
     want = []
     for partition in range(4):
         times = [row[-1] for row in rows if row[2] == partition]
@@ -226,7 +226,7 @@ def test_commit_storms_equal_a_plain_python_count(spark: SparkSession) -> None:
                 storms.append([])
             storms[-1].append(time)
         want += [(each[0], each[-1], len(each), max(before[time] for time in each)) for each in storms]
-    assert facts == want
+    assert actual == want
     assert len(want) > 4
 
 

@@ -98,11 +98,11 @@ def test_differences_between_offsets_of_a_log_are_found(
     assert main([str(tmp_path), "--before-offset", str(start - 1), "--output", out, "--quiet"]) == 1
     report = capsys.readouterr().out
     found = spark.read.parquet(f"{out}/differences").orderBy("entity", "name", "change").collect()
-    facts = {
+    changes = {
         (row.entity, row.name, row.change): {each.field: (each.before, each.after) for each in row.changes}
         for row in found
     }
-    assert set(facts) == {
+    assert set(changes) == {
         ("broker", "1", "changed"),
         ("client quota", "client-id (default), user ann: consumer_byte_rate", "removed"),
         ("config", "broker 1: ssl.keystore.password", "changed"),
@@ -115,8 +115,11 @@ def test_differences_between_offsets_of_a_log_are_found(
         ("topic", "orders", "added"),
         ("topic", "orders", "removed"),
     }
-    assert facts["broker", "1", "changed"] == {"fenced": ("true", "false"), "in_controlled_shutdown": ("false", "true")}
-    assert facts["partition", "payments-0", "changed"] == {"eligible_leader_replicas": ("[2]", "[]")}
+    assert changes["broker", "1", "changed"] == {
+        "fenced": ("true", "false"),
+        "in_controlled_shutdown": ("false", "true"),
+    }
+    assert changes["partition", "payments-0", "changed"] == {"eligible_leader_replicas": ("[2]", "[]")}
 
     rows = spark.read.parquet(f"{out}/changes").orderBy("offset", "entity", "name").collect()
     by_offset = {row.offset - start: row for row in rows}

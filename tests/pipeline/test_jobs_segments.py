@@ -227,8 +227,8 @@ def test_every_byte_of_a_damaged_file_is_accounted_for(changes: list[tuple[int, 
         rows = RangeCheck(str(file), end, 0, None, True).rows().to_pylist()
     (summary,) = (row["summary"] for row in rows if row["summary"])
     corrupt = sum(int(row["finding"]["detail"].split()[0]) for row in rows if _is_corrupt(row["finding"]))
-    told = summary["batch_bytes"] + corrupt + summary["incomplete_tail"] + summary["zero_tail"]
-    assert told == end
+    accounted = summary["batch_bytes"] + corrupt + summary["incomplete_tail"] + summary["zero_tail"]
+    assert accounted == end
 
 
 def _is_corrupt(finding: dict[str, object] | None) -> bool:
@@ -277,8 +277,8 @@ def test_segments_job_reports_every_kind_of_finding(
     assert report.startswith(REPORT_HEAD)
     rows = spark.read.parquet(str(out / "findings")).orderBy("file", "check").collect()
     short = {(row.file[len(str(logs)) + 1 :].replace("0" * 17, ""), row.check): row for row in rows}
-    facts = {place: (row.severity, row["offset"], row["count"]) for place, row in short.items() if row.topic != "b"}
-    assert facts == {
+    actual = {place: (row.severity, row["offset"], row["count"]) for place, row in short.items() if row.topic != "b"}
+    assert actual == {
         ("a-0/020.log", "gap"): ("warning", 20, 10),
         ("a-0/020.log", "leader_epoch"): ("error", 20, 1),
         ("a-0/020.log", "zero_tail"): ("warning", None, 1),
@@ -346,8 +346,8 @@ def test_cleaner_checkpoint_marks_topics_compacted(tmp_path: Path, capsys: pytes
     assert main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out
     assert "warning   checkpoint      1         1      1  a damaged checkpoint file of a log directory" in report
-    told = "damaged checkpoint, ignored: line 2 declares 2 entries, but there are 1"
-    assert any(line.startswith("warning   checkpoint") and line.endswith(told) for line in report.splitlines())
+    expected = "damaged checkpoint, ignored: line 2 declares 2 entries, but there are 1"
+    assert any(line.startswith("warning   checkpoint") and line.endswith(expected) for line in report.splitlines())
     segment(tmp_path, "orders-0", data(4), data(9), base=0)
     checkpoint.write_text("0\n1\nstates 1 7\n")
     assert main([str(tmp_path), "--quiet"]) == 1

@@ -28,12 +28,12 @@ def test_catalog_tables_equal_the_files(
     segment(tmp_path, "orders-0", data(0, count=3))
     arguments = [str(tmp_path / "orders-0"), "--tables", schema]
     assert segments.main([*arguments, "--output", str(tmp_path / "out")]) == 0
-    said = capsys.readouterr().err
+    reported = capsys.readouterr().err
     shown = spark.sql(f"SHOW TABLES IN {schema}").where("not isTemporary").collect()
     tables = [row.tableName for row in shown]
     assert sorted(tables) == sorted(each.name for each in (tmp_path / "out").iterdir()) != []
     for table in tables:
-        assert f"written: jobs.{table}\n" in said
+        assert f"written: jobs.{table}\n" in reported
         found, files = spark.table(f"jobs.{table}"), spark.read.parquet(str(tmp_path / "out" / table))
         assert found.schema == files.schema
         assert sorted(map(str, found.collect())) == sorted(map(str, files.collect()))

@@ -129,8 +129,8 @@ def test_open_transactions_have_the_expected_verdicts(
     ]
 
     done = spark.read.parquet(str(out / "completed_transactions")).orderBy("topic", "marker_offset").collect()
-    facts = [(row.topic, row.producer_id, row.status, row.first_offset, row.last_offset, row.records) for row in done]
-    assert facts == [
+    actual = [(row.topic, row.producer_id, row.status, row.first_offset, row.last_offset, row.records) for row in done]
+    assert actual == [
         ("orders", 1, "committed", 0, 5, 5),
         ("orders", 2, "aborted", 3, 3, 1),
         ("payments", 1, "committed", 500, 501, 2),

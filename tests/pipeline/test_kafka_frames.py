@@ -264,8 +264,8 @@ def follow(*lines: bytes, port: int = 9092) -> bytes:
 
 def test_followed_connection_is_read(tmp_path: Path) -> None:
     both = (REQUESTS[0] + REQUESTS[1]).hex().encode()
-    answers = [b"\t" + each.hex().encode() for each in RESPONSES]
-    text = follow(both[:30], both[30:], answers[0], REQUESTS[2].hex().upper().encode(), answers[1])
+    responses = [b"\t" + each.hex().encode() for each in RESPONSES]
+    text = follow(both[:30], both[30:], responses[0], REQUESTS[2].hex().upper().encode(), responses[1])
     (tmp_path / "stream0.txt").write_bytes(text)
     rows = read(tmp_path, layout="follow")
     assert {row["connection"] for row in rows} == {"10.0.0.1:50000-10.0.0.2:9092"}

@@ -166,8 +166,8 @@ def test_damaged_marker_leaves_the_transaction_open(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("partition", [0, 1])
 def test_committed_offsets_of_a_broker_equal_its_dump(partition: int) -> None:
-    answers = json.loads((CLUSTER / "answers.json").read_text())
-    producers = answers["producers"][f"payments-{partition}"]
+    recorded = json.loads((CLUSTER / "expected.json").read_text())
+    producers = recorded["producers"][f"payments-{partition}"]
     stable = min(at for each in producers if (at := each["transaction_start_offset"]) is not None)
     with gzip.open(CLUSTER / "dump.jsonl.gz", "rt") as lines:
         batches = [each for line in lines if (each := json.loads(line))["file"].startswith(f"payments-{partition}/")]

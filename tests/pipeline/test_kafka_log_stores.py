@@ -21,8 +21,8 @@ from pyspark.sql import functions as F
 from kafka_messages_spark import register
 from kafka_messages_spark.sources import _files
 from kafka_messages_spark.sources._files import File, FileSelection
-from kafka_messages_spark.sources.kafka_log import _walk
-from kafka_messages_spark.sources.kafka_log._walk import walk
+from kafka_messages_spark.sources.kafka_log import _batch_scan
+from kafka_messages_spark.sources.kafka_log._batch_scan import scan_batches
 
 batch_writer = pytest.importorskip(
     "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
@@ -128,9 +128,9 @@ def test_stream_reads_from_s3(spark: SparkSession, store: Store, tmp_path: Path)
     store.write(f"logs/orders-0/{50:020}.log", batches(50, 1))
     assert run() == list(range(40, 60))
     assert run() == []
-    told = "".join(file.read_text() for file in (tmp_path / "offsets").iterdir() if file.name.isdecimal())
-    assert f"s3://{store.bucket}/logs/orders-0/*.log" in told
-    assert SECRET not in told
+    recorded = "".join(file.read_text() for file in (tmp_path / "offsets").iterdir() if file.name.isdecimal())
+    assert f"s3://{store.bucket}/logs/orders-0/*.log" in recorded
+    assert SECRET not in recorded
 
 
 def test_s3_errors_contain_no_credentials(spark: SparkSession, store: Store) -> None:
@@ -168,9 +168,9 @@ class Remote:
         self.bytes = 0
         self.folder = folder
         self.filesystem = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-        for module in (_files, _walk):
+        for module in (_files, _batch_scan):
             monkeypatch.setattr(module, "open_filesystem", lambda root, owner=None: (self.filesystem, root, ""))
-        monkeypatch.setattr(_walk, "open_file", self._open)
+        monkeypatch.setattr(_batch_scan, "open_file", self._open)
 
     def _open(self, root: str, path: str) -> Any:
         remote = self
@@ -203,12 +203,12 @@ def test_end_of_large_object_is_found_with_few_reads(monkeypatch: pytest.MonkeyP
     whole = b"".join(parts)
     (tmp_path / "x.log").write_bytes(whole + parts[0][:1000])
     remote = Remote(monkeypatch, tmp_path)
-    found = walk(remote.file("x.log"), 0)
+    found = scan_batches(remote.file("x.log"), 0)
     assert (found.end, found.next_offset) == (len(whole), 48)
     assert 0 < remote.bytes < 12 << 20
     remote.bytes = 0
     near = len(b"".join(parts[:46]))
-    assert walk(remote.file("x.log"), near).end == len(whole)
+    assert scan_batches(remote.file("x.log"), near).end == len(whole)
     assert remote.bytes < 5 << 20
-    cut = walk(remote.file("x.log"), 0, 3 << 20)
+    cut = scan_batches(remote.file("x.log"), 0, 3 << 20)
     assert (cut.end, cut.next_offset, cut.is_cut) == (len(b"".join(parts[:2])), 2, True)

@@ -37,14 +37,14 @@ def release(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture
-def answers(release: Path) -> dict[str, Any]:
-    said: dict[str, Any] = json.loads((release / "answers.json").read_text())
-    return said
+def expected(release: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((release / "expected.json").read_text())
+    return found
 
 
-def test_records_of_older_brokers_are_read(spark: SparkSession, release: Path, answers: dict[str, Any]) -> None:
+def test_records_of_older_brokers_are_read(spark: SparkSession, release: Path, expected: dict[str, Any]) -> None:
     written = log(spark, release / "logs").where("topic is not null and not startswith(topic, '__')")
-    assert rows(written) == sorted(tuple(each) for each in answers["records"])
+    assert rows(written) == sorted(tuple(each) for each in expected["records"])
 
 
 def report(job: str, place: Path, *arguments: str) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def table(content: dict[str, Any], title: str) -> list[dict[str, Any]]:
 
 @pytest.mark.nightly
 def test_jobs_read_files_of_older_brokers(
-    spark: SparkSession, release: Path, answers: dict[str, Any], tmp_path: Path
+    spark: SparkSession, release: Path, expected: dict[str, Any], tmp_path: Path
 ) -> None:
     logs = str(release / "logs")
     assert report("segments", tmp_path, logs)["findings"] == []
@@ -78,7 +78,7 @@ def test_jobs_read_files_of_older_brokers(
     assert found["findings"] == []
     offsets = spark.read.parquet(f"{tmp_path}/groups/offsets").where("committed_offset is not null")
     names = ("group", "topic", "partition", "committed_offset")
-    assert sorted(map(list, offsets.select(*names).collect())) == sorted(answers["committed"])
+    assert sorted(map(list, offsets.select(*names).collect())) == sorted(expected["committed"])
     assert {row.place for row in offsets.collect()} == {"within"}
     found = report("batching", tmp_path, logs)
     dead = {row["topic"] for row in table(found, "Dead records in compacted topics")}

@@ -22,11 +22,11 @@ def test_all_jobs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         program.main(["--help"])
     assert ended.value.code == 0
-    told = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in told if line.split()[:1] and line.split()[0] in program.JOBS] == list(
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed if line.split()[:1] and line.split()[0] in program.JOBS] == list(
         program.JOBS
     )
-    assert max(map(len, told)) <= 100
+    assert max(map(len, printed)) <= 100
 
 
 def test_arguments_are_passed_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,9 +53,9 @@ def test_unknown_job_exits_with_2(argv: list[str], error: str, capsys: pytest.Ca
     with pytest.raises(SystemExit) as ended:
         program.main(argv)
     assert ended.value.code == 2
-    usage, told = capsys.readouterr().err.splitlines()
+    usage, reported = capsys.readouterr().err.splitlines()
     assert usage == "usage: kafka-messages-spark JOB ..."
-    assert told.replace("'", "") == f"kafka-messages-spark: error: {error}".replace("'", "")  # quotes vary
+    assert reported.replace("'", "") == f"kafka-messages-spark: error: {error}".replace("'", "")  # quotes vary
 
 
 def test_missing_pyspark_exits_with_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,10 +28,10 @@ def test_share_offsets_of_a_real_broker_equal_admin_client(spark: SparkSession) 
     names = topic_names(consumer_offsets(log))
     partitions = partition_offsets(read_batches(spark, [str(CLUSTER / "logs")]))
     rows = share_offsets(share_group_state(log), names, partitions).collect()
-    told = json.loads((CLUSTER / "answers.json").read_text())["share_groups"]
-    assert {row.group for row in rows} == told.keys()
+    expected = json.loads((CLUSTER / "expected.json").read_text())["share_groups"]
+    assert {row.group for row in rows} == expected.keys()
     found = {f"{row.topic}-{row.partition}": row.start_offset for row in rows}
-    assert found == told["workers"]["start_offsets"]
+    assert found == expected["workers"]["start_offsets"]
     assert {(row.partition, row.delivered, row.end_offset, row.lag) for row in rows} == {(0, 3, 4, 0), (1, 0, 4, 3)}
 
 

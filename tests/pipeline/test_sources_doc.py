@@ -16,5 +16,5 @@ def test_every_source_option_is_documented() -> None:
     segments, captures = TEXT.split("## Captured connections")
     for part, known in ((segments, _log_options.OPTIONS), (captures, kafka_frames.OPTIONS)):
         rows = part.split("| option | default | |\n|---|---|---|\n")[1].split("\n\n")[0]
-        told = [name for row in rows.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])]
-        assert sorted(told) == sorted(known)
+        documented = [name for row in rows.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+        assert sorted(documented) == sorted(known)

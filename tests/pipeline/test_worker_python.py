@@ -50,8 +50,8 @@ def other(tmp_path: Path) -> Path:
 
 
 def output_lines(other: Path, *arguments: str, script: str = SCRIPT) -> list[str]:
-    told = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "VIRTUAL_ENV")
-    env = {name: value for name, value in os.environ.items() if name not in told}
+    variables = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "VIRTUAL_ENV")
+    env = {name: value for name, value in os.environ.items() if name not in variables}
     env |= {"PATH": str(other), "SPARK_TESTING": "1"}
     command = [sys.executable, "-c", script, str(LOGS / "orders-0"), *arguments]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False, cwd=other)

@@ -55,7 +55,7 @@ def test_cluster_files_cover_codecs_transactions_and_record_types(cluster: Clust
     assert {batch["timestampType"] for batch in batches} == {"CreateTime", "LogAppendTime"}
     assert any(batch["deleteHorizon"] for batch in batches)
     assert len({batch["file"] for batch in batches if batch["file"].endswith(".checkpoint")}) >= 3
-    assert {state["state"] for state in cluster.answers["transactions"].values()} == {
+    assert {state["state"] for state in cluster.expected["transactions"].values()} == {
         "CompleteAbort",
         "CompleteCommit",
         "Empty",
@@ -168,8 +168,8 @@ def test_next_offsets_equal_those_of_kafkas_admin_client(cluster: Cluster, rows:
                 ends[place] = max(ends.get(place, 0), report.next_offset or 0)
     assert ends == {
         f"{topic}-{each['partition']}": each["end"]
-        for topic, facts in cluster.answers["topics"].items()
-        for each in facts["partitions"]
+        for topic, described in cluster.expected["topics"].items()
+        for each in described["partitions"]
     }
 
 
@@ -178,9 +178,9 @@ def test_committed_offsets_equal_those_of_kafkas_admin_client(cluster: Cluster, 
     for row in rows:
         if row["topic"] != "__consumer_offsets":
             continue
-        facts = row["partition"], row["offset"], row["producer_id"], row["is_transactional"], row["control_type"]
+        fields = row["partition"], row["offset"], row["producer_id"], row["is_transactional"], row["control_type"]
         if row["is_control"]:
-            commits.append(Commit(*facts))
+            commits.append(Commit(*fields))
             continue
         record = read_coordinator_record("group-coordinator", row["key"], row["value"])
         if record.type == COMMIT_TYPE:
@@ -190,7 +190,9 @@ def test_committed_offsets_equal_those_of_kafkas_admin_client(cluster: Cluster, 
                 "leader_epoch": value["leaderEpoch"],
                 "metadata": value["metadata"],
             }
-            commits.append(Commit(*facts, str(key["group"]), f"{key['topic']}-{key['partition']}", what))
-    answers = {group: facts["offsets"] for group, facts in cluster.answers["groups"].items() if facts["offsets"]}
-    assert committed_offsets(commits) == answers
-    assert answers.keys() == {"audit", "billing", "chatty", "exactly-once", "shipping"}
+            commits.append(Commit(*fields, str(key["group"]), f"{key['topic']}-{key['partition']}", what))
+    expected = {
+        group: described["offsets"] for group, described in cluster.expected["groups"].items() if described["offsets"]
+    }
+    assert committed_offsets(commits) == expected
+    assert expected.keys() == {"audit", "billing", "chatty", "exactly-once", "shipping"}

@@ -55,7 +55,7 @@ def test_max_batch_records_limits_headers(compression: str) -> None:
 
 @pytest.mark.parametrize("argument", ["max_batch_bytes", "max_batch_records"])
 @pytest.mark.parametrize(
-    ("given", "error", "said"),
+    ("given", "error", "expected"),
     [
         (None, TypeError, "{} must be an int, not None"),
         (True, TypeError, "{} must be an int, not True"),
@@ -63,8 +63,8 @@ def test_max_batch_records_limits_headers(compression: str) -> None:
         (0, ValueError, "{} must be at least 1, not 0"),
     ],
 )
-def test_invalid_limits_are_rejected(argument: str, given: Any, error: type[Exception], said: str) -> None:
+def test_invalid_limits_are_rejected(argument: str, given: Any, error: type[Exception], expected: str) -> None:
     read: Callable[..., Any] = read_batches
     with pytest.raises(error) as raised:
         read(b"", **{argument: given})
-    assert str(raised.value) == said.format(argument)
+    assert str(raised.value) == expected.format(argument)

@@ -22,7 +22,7 @@ from kafka_records.segments import frames, reader
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from kafka_records.segments.reader import SegmentReport, read_segments
 
-from tests.support.renderings import pure
+from tests.support.implementations import pure
 from tests.support.segments import (
     SEGMENTS,
     Damage,

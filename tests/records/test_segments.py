@@ -324,7 +324,7 @@ def test_batches_excluded_by_wanted_are_not_decoded(compression: str | None) -> 
         io.BytesIO(bytes(data)),
         columns=["offset", "corrupt"],
         mode="PERMISSIVE",
-        wanted=lambda facts: facts.base_offset == 3,
+        wanted=lambda headers: headers.base_offset == 3,
     ) as batches:
         rows = [row for batch in batches for row in batch.to_pylist()]
         (report,) = batches.reports

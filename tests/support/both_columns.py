@@ -15,7 +15,7 @@ import pyarrow as pa
 from kafka_messages import OffsetCommitValue
 
 from tests.support import vectors
-from tests.support.renderings import pure
+from tests.support.implementations import pure
 
 WRONG = (b"", b"\xff", b"\x80\x00", b"\x7f\xff", b"\xff\xff\xff\xff\x0f", b"\x7f\xff\xff\xff", b"\xc3")
 """Replacement bytes: lengths that are too large, null in non-nullable fields, incomplete characters."""

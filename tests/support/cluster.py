@@ -54,12 +54,12 @@ class Decoded:
         return _object(key, self.key, 0), _object(value, self.value, self.version)
 
 
-def _object(name: str | None, said: Json | None, version: int | None) -> Message | None:
-    if name is None or said is None:
+def _object(name: str | None, logged: Json | None, version: int | None) -> Message | None:
+    if name is None or logged is None:
         return None
     if name == "GroupMetadataValue":
-        said = said | {"members": [member | dict.fromkeys(PROTOCOLS, "") for member in said["members"]]}
-    message: Message = from_json(getattr(kafka_messages, name), said, version or 0)
+        logged = logged | {"members": [member | dict.fromkeys(PROTOCOLS, "") for member in logged["members"]]}
+    message: Message = from_json(getattr(kafka_messages, name), logged, version or 0)
     return message
 
 
@@ -74,10 +74,10 @@ class Cluster:
         return self.folder / "logs"
 
     @cached_property
-    def answers(self) -> Json:
+    def expected(self) -> Json:
         """Return the responses that the admin client printed."""
-        answers: Json = json.loads((self.folder / "answers.json").read_text(encoding="utf-8"))
-        return answers
+        expected: Json = json.loads((self.folder / "expected.json").read_text(encoding="utf-8"))
+        return expected
 
     @cached_property
     def records(self) -> dict[Place, Json]:
@@ -173,13 +173,13 @@ def _protocol(name: str, data: bytes) -> Json:
     return to_json(*read_versioned(PROTOCOLS[name], data))
 
 
-def differences(said: object, row: object, message: object, path: str = "") -> Iterator[str]:
+def differences(logged: object, row: object, message: object, path: str = "") -> Iterator[str]:
     """Yield the differences of a row (``asDict(recursive=True)`` or ``as_py``) from Kafka's JSON.
 
     Members that the JSON omits must be null or have the default in ``message``, the decoded object.
     """
-    if isinstance(said, Mapping) and isinstance(row, Mapping):
-        values = {_plain(name): value for name, value in said.items()}
+    if isinstance(logged, Mapping) and isinstance(row, Mapping):
+        values = {_plain(name): value for name, value in logged.items()}
         for name, value in row.items():
             part = getattr(message, name)
             if _plain(name) + SIZE in values:
@@ -191,16 +191,16 @@ def differences(said: object, row: object, message: object, path: str = "") -> I
             elif value is not None and not _is_default(value, part):
                 yield f"{path}.{name} is {value!r}, and Kafka does not say so"
         yield from (f"{path}: {name} is missing" for name in values)
-    elif isinstance(said, list) and isinstance(row, list) and isinstance(message, Iterable):
-        if len(said) != len(row):
-            yield f"{path} has {len(row)} elements, and by Kafka {len(said)}"
-        for i, (one, other, part) in enumerate(zip(said, row, message, strict=False)):
+    elif isinstance(logged, list) and isinstance(row, list) and isinstance(message, Iterable):
+        if len(logged) != len(row):
+            yield f"{path} has {len(row)} elements, and by Kafka {len(logged)}"
+        for i, (one, other, part) in enumerate(zip(logged, row, message, strict=False)):
             yield from differences(one, other, part, f"{path}[{i}]")
-    elif isinstance(said, Mapping) and isinstance(row, (bytes, bytearray)):
-        if said != (found := _protocol(path.rsplit(".", 1)[-1], bytes(row))):
-            yield f"{path} is {found!r}, and by Kafka {said!r}"
-    elif said != (base64.b64encode(row).decode() if isinstance(row, (bytes, bytearray)) else row):
-        yield f"{path} is {row!r}, and by Kafka {said!r}"
+    elif isinstance(logged, Mapping) and isinstance(row, (bytes, bytearray)):
+        if logged != (found := _protocol(path.rsplit(".", 1)[-1], bytes(row))):
+            yield f"{path} is {found!r}, and by Kafka {logged!r}"
+    elif logged != (base64.b64encode(row).decode() if isinstance(row, (bytes, bytearray)) else row):
+        yield f"{path} is {row!r}, and by Kafka {logged!r}"
 
 
 def _plain(name: str) -> str:

@@ -17,11 +17,16 @@ COMMITTED = [OffsetCommitValue(**row).write(3) for row in COMMITS]
 
 
 def expected(
-    facts: MessageDescriptor, fields: tuple[FieldDescriptor, ...], obj: object, version: int, *, unknown: bool = False
+    descriptor: MessageDescriptor,
+    fields: tuple[FieldDescriptor, ...],
+    obj: object,
+    version: int,
+    *,
+    unknown: bool = False,
 ) -> dict[str, object]:
     """Return an object as columns have it: null for fields of other versions; ``unknown`` adds the map of unknown tags."""
     row = {
-        f.name: _value(facts, f, getattr(obj, f.name), version, unknown) if version in f.versions else None
+        f.name: _value(descriptor, f, getattr(obj, f.name), version, unknown) if version in f.versions else None
         for f in fields
     }
     if unknown:
@@ -36,15 +41,17 @@ def with_maps(row: object) -> object:
     return [with_maps(each) for each in row] if isinstance(row, list) else row
 
 
-def _value(facts: MessageDescriptor, field: FieldDescriptor, found: object, version: int, unknown: bool) -> object:
+def _value(descriptor: MessageDescriptor, field: FieldDescriptor, found: object, version: int, unknown: bool) -> object:
     if found is None:
         return None
     if field.is_array:
-        return [_element(facts, field, each, version, unknown) for each in found]  # type: ignore[attr-defined]
-    return _element(facts, field, found, version, unknown)
+        return [_element(descriptor, field, each, version, unknown) for each in found]  # type: ignore[attr-defined]
+    return _element(descriptor, field, found, version, unknown)
 
 
-def _element(facts: MessageDescriptor, field: FieldDescriptor, found: object, version: int, unknown: bool) -> object:
+def _element(
+    descriptor: MessageDescriptor, field: FieldDescriptor, found: object, version: int, unknown: bool
+) -> object:
     if field.is_struct:
-        return expected(facts, facts.structs[field.type], found, version, unknown=unknown)
+        return expected(descriptor, descriptor.structs[field.type], found, version, unknown=unknown)
     return base64.urlsafe_b64encode(found.bytes).decode()[:22] if isinstance(found, UUID) else found

@@ -62,7 +62,7 @@ def definitions() -> dict[str, Json]:
     return {str(each["name"]): each for each in (request, response, record)}
 
 
-def side(folder: Path, found: Mapping[str, Json], name: str) -> DefinitionSet:
+def definition_set(folder: Path, found: Mapping[str, Json], name: str) -> DefinitionSet:
     for message, definition in found.items():
         (folder / f"{message}.json").write_text(json.dumps(definition))
     return replace(set_of_folder(folder), name=name)
@@ -70,13 +70,13 @@ def side(folder: Path, found: Mapping[str, Json], name: str) -> DefinitionSet:
 
 def findings(tmp_path: Path, *edits: Edit) -> list[Finding]:
     """Apply the edits in sequence; return the findings of the last against the earlier ones as releases."""
-    found, sides = definitions(), []
+    found, sets = definitions(), []
     for number, edit in enumerate((lambda _: None, *edits)):
         edit(found)
         folder = tmp_path / str(number)
         folder.mkdir()
-        sides.append(side(folder, found, f"release {number}"))
-    return list(compare(baseline("releases", sides[:-1]), sides[-1]).findings)
+        sets.append(definition_set(folder, found, f"release {number}"))
+    return list(compare(baseline("releases", sets[:-1]), sets[-1]).findings)
 
 
 def fields_of(found: dict[str, Json], name: str) -> list[Json]:

@@ -12,7 +12,7 @@ import kafka_messages
 from kafka_messages._core import native
 
 from tests.support import vectors
-from tests.support.renderings import declined, pure
+from tests.support.implementations import declined, pure
 
 
 def problems() -> Iterator[str]:

@@ -129,15 +129,15 @@ def _run_doctest(block: Block, names: dict[str, object]) -> None:
 
 def documented_output(page: str) -> list[str]:
     """Return the output that a page shows: in comments after calls of print, or in the block after a script."""
-    told: list[str] = []
+    printed: list[str] = []
     before: Block | None = None
     for block in blocks(page):
         if block.language == "python" and block.not_run is None and not block.is_doctest:
-            told += _output_in_comments(block.text)
+            printed += _output_in_comments(block.text)
         elif block.language == "" and before and before.language == "python" and before.not_run is None:
-            told += block.text.splitlines()
+            printed += block.text.splitlines()
         before = block
-    return told
+    return printed
 
 
 def _output_in_comments(script: str) -> list[str]:

@@ -32,8 +32,8 @@ class Package:
         return getattr(importlib.import_module(self.name), name)
 
     def descriptor_of(self, message: type[Message]) -> MessageDescriptor:
-        facts: MessageDescriptor = self.module("schema.descriptors").descriptor_of(message)
-        return facts
+        descriptor: MessageDescriptor = self.module("schema.descriptors").descriptor_of(message)
+        return descriptor
 
 
 def package_of(message: type[Message]) -> Package:
@@ -52,8 +52,8 @@ def messages(message: type[Message], version: int, seed: int = 0, mixed: int = 3
 
 def random_message(message: type[Message], version: int, seed: str, **chances: float) -> Any:
     """Return one random message of a class with other probabilities than the default."""
-    draw = package_of(message).module("testing.draw")
-    return draw.Draw(message, version, random.Random(seed), draw.Chances(**chances)).message()
+    module = package_of(message).module("testing.message_generator")
+    return module.MessageGenerator(message, version, random.Random(seed), module.Chances(**chances)).message()
 
 
 # Probabilities with which every field of the version is set and not empty.

@@ -27,7 +27,7 @@ class ScramServer:
         client_key = hmac.new(salted, b"Client Key", algorithm).digest()
         self._stored_key = hashlib.new(algorithm, client_key).digest()
         self._server_key = hmac.new(salted, b"Server Key", algorithm).digest()
-        self._said = b""
+        self._auth_message = b""
         self._nonce = b""
 
     def _salted(self, password: bytes) -> bytes:
@@ -46,7 +46,7 @@ class ScramServer:
             raise ScramError(f"not a first message of {self._name!r}: {message!r}")
         self._nonce = found["nonce"] + self._own_nonce
         answer = b"r=%b,s=%b,i=%d" % (self._nonce, base64.b64encode(self._salt), self._rounds)
-        self._said = found["bare"] + b"," + answer
+        self._auth_message = found["bare"] + b"," + answer
         return answer
 
     def finish(self, message: bytes) -> bytes:
@@ -54,7 +54,7 @@ class ScramServer:
         found = _FINAL.fullmatch(message)
         if found is None or found["nonce"] != self._nonce or base64.b64decode(found["binding"]) != b"n,,":
             raise ScramError(f"not a final message with the nonce {self._nonce!r}: {message!r}")
-        signed = self._said + b"," + found["signed"]
+        signed = self._auth_message + b"," + found["signed"]
         mask = hmac.new(self._stored_key, signed, self._hash).digest()
         proof = base64.b64decode(found["proof"])
         key = (int.from_bytes(proof) ^ int.from_bytes(mask)).to_bytes(len(mask))

@@ -22,8 +22,8 @@ Step = tuple[str, str, Any, tuple[FieldDescriptor, ...]]
 
 def structs(message: Message) -> Iterator[Step]:
     """Yield the message and every struct in it, outer ones first."""
-    facts = descriptor_of(type(message))
-    yield from _structs("", facts.name, message, facts.fields)
+    descriptor = descriptor_of(type(message))
+    yield from _structs("", descriptor.name, message, descriptor.fields)
 
 
 def _structs(path: str, name: str, struct: Any, fields: tuple[FieldDescriptor, ...]) -> Iterator[Step]:
@@ -106,8 +106,8 @@ def entities(message: Message, *types: str, request: Message | None = None) -> l
 
 def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, str]]:
     """Return each value that a version cannot carry: path, whether ``write`` refuses it, and reason."""
-    facts = descriptor_of(type(message))
-    builder, is_extensible = Builder(facts), version in facts.flexible or version in facts.with_optional
+    descriptor = descriptor_of(type(message))
+    builder, is_extensible = Builder(descriptor), version in descriptor.flexible or version in descriptor.with_optional
 
     def inside(fields: tuple[FieldDescriptor, ...], struct: Any, place: str) -> Iterator[tuple[str, bool, str]]:
         for field in fields:
@@ -127,13 +127,13 @@ def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, 
         if not is_extensible and struct.unknown_tagged_fields:
             yield f"{place}unknown_tagged_fields", True, f"version {version} has no tagged fields"
 
-    return list(inside(facts.fields, message, ""))
+    return list(inside(descriptor.fields, message, ""))
 
 
 def downgraded(message: Message, version: int) -> Any:
     """Return a copy with the values that a version can carry, made by the constructors."""
-    facts = descriptor_of(type(message))
-    is_extensible = version in facts.flexible or version in facts.with_optional
+    descriptor = descriptor_of(type(message))
+    is_extensible = version in descriptor.flexible or version in descriptor.with_optional
 
     def copied(cls: Any, fields: tuple[FieldDescriptor, ...], struct: Any) -> Any:
         kept: dict[str, Any] = {"unknown_tagged_fields": struct.unknown_tagged_fields} if is_extensible else {}
@@ -148,4 +148,4 @@ def downgraded(message: Message, version: int) -> Any:
             kept[field.name] = list(value) if value is not None and field.is_array else value
         return cls(**kept)
 
-    return copied(type(message), facts.fields, message)
+    return copied(type(message), descriptor.fields, message)

@@ -54,8 +54,10 @@ def test_exchanges_are_filtered_and_printed_as_json(capsys: pytest.CaptureFixtur
 
 def test_capture_statistics_are_printed_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["capture", LIBRDKAFKA]) == 0
-    told = "187 packets; 187 segments; 9 connections; 9 connections of Kafka; 47 exchanges; 247 bytes retransmitted\n"
-    assert capsys.readouterr().err == told
+    expected = (
+        "187 packets; 187 segments; 9 connections; 9 connections of Kafka; 47 exchanges; 247 bytes retransmitted\n"
+    )
+    assert capsys.readouterr().err == expected
 
 
 def test_clients_are_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,16 +165,16 @@ def test_invalid_arguments_and_files_are_reported(
 ) -> None:
     monkeypatch.chdir(pages.ROOT)
     assert main(["capture", *words]) == status
-    said = capsys.readouterr().err.splitlines()
-    assert next(line for line in said if text in line).endswith(text)
+    reported = capsys.readouterr().err.splitlines()
+    assert next(line for line in reported if text in line).endswith(text)
 
 
 def test_wireshark_prints_the_dissector(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["wireshark", "--name", "kafka_44", "--ports", "9092"]) == 0
     assert capsys.readouterr().out == dissector("kafka_44", "9092")
     assert main(["wireshark", "--name", "Kafka 4"]) == 2
-    said = "expected a protocol name of lower-case letters, digits, - and _, got 'Kafka 4'"
-    assert capsys.readouterr().err.splitlines()[0].endswith(said)
+    expected = "expected a protocol name of lower-case letters, digits, - and _, got 'Kafka 4'"
+    assert capsys.readouterr().err.splitlines()[0].endswith(expected)
 
 
 def test_explain_option_prints_the_bytes_of_an_exchange(capsys: pytest.CaptureFixture[str]) -> None:

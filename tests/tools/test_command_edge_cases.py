@@ -106,8 +106,8 @@ def test_data_after_zero_padding_in_a_log_is_reported(tmp_path: Path, capsys: py
         file.write_bytes(batch + bytes(zeros) + b"\1" + batch)
         capsys.readouterr()
         assert main(("log", str(file))) == 1
-        said = f"zeros from byte {len(batch)} on are followed by other bytes at {len(batch) + zeros}"
-        assert said in capsys.readouterr().err
+        expected = f"zeros from byte {len(batch)} on are followed by other bytes at {len(batch) + zeros}"
+        assert expected in capsys.readouterr().err
 
 
 def test_batch_with_missing_codec_is_reported(
@@ -116,10 +116,10 @@ def test_batch_with_missing_codec_is_reported(
     file = tmp_path / "copied.log"
     batches = [write_batch([Record(value=value, timestamp=1)]) for value in (b"one", b"two", b"three")]
     file.write_bytes(b"".join(batches))
-    records, said = Batch.records, iter((False, True, False))
+    records, outcomes = Batch.records, iter((False, True, False))
 
     def missing(batch: Batch, **words: bool) -> object:
-        if next(said):
+        if next(outcomes):
             raise MissingCodecError("lz4 needs a package")
         return records(batch, **words)
 

@@ -70,13 +70,13 @@ def test_log_records_are_detected(run_command: RunCommand) -> None:
 def conversations() -> Iterator[tuple[str, int, bytes]]:
     """Yield name, version and frame of each response of a real broker that is long enough to identify."""
     for file in sorted((COMMITTED / "traffic").glob("*.request.bin")):
-        answers = {
+        responses = {
             int.from_bytes(frame[:4], "big"): frame
             for frame in split_frames(file.with_name(file.name.replace("request", "response")).read_bytes())
         }
         for frame in split_frames(file.read_bytes()):
             request = decode_request(frame)
-            answer = answers.get(request.header.correlation_id)
+            answer = responses.get(request.header.correlation_id)
             if answer is not None and len(answer) > 60:
                 yield request.api.response_name, request.version, len(answer).to_bytes(4, "big") + answer
 

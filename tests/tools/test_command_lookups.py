@@ -196,8 +196,8 @@ def test_guess_detects_header_with_unknown_version(run_command: RunCommand) -> N
         status, out, _ = run_command("guess", data, "--json")
         best = rows(out)[0]
         assert (status, best["message"], best["versions"], best["before"]) == (0, "MetadataRequest", "99", before)
-        said = ["API Metadata and version 99 in the header", "but MetadataRequest has only versions 0 to 13"]
-        assert best["reasons"] == also + said
+        expected = ["API Metadata and version 99 in the header", "but MetadataRequest has only versions 0 to 13"]
+        assert best["reasons"] == also + expected
 
 
 def test_subcommand_errors_prints_the_description(run_command: RunCommand) -> None:

@@ -152,12 +152,12 @@ def test_damaged_captures_are_redacted(tmp_path: Path, capsys: pytest.CaptureFix
             answer = message if name.endswith("Response") else next(messages(kind.response_class, version, mixed=0))
             request, response = encode_request(asked, version, 7, "me"), encode_response(answer, version, 7)
             for number in range(6):
-                sides = [bytearray(request), bytearray(response)]
+                streams = [bytearray(request), bytearray(response)]
                 if number:
-                    side = sides[name.endswith("Response")]
-                    place = chance.randrange(max(0, side.find(DATA) - 40), side.find(DATA) + 10)
-                    side[place] = chance.choice(ODD)
-                talk = Talk().open().say(bytes(sides[0])).say(bytes(sides[1]), from_client=False).close()
+                    stream = streams[name.endswith("Response")]
+                    place = chance.randrange(max(0, stream.find(DATA) - 40), stream.find(DATA) + 10)
+                    stream[place] = chance.choice(ODD)
+                talk = Talk().open().say(bytes(streams[0])).say(bytes(streams[1]), from_client=False).close()
                 packets = list(talk.packets())
                 if number == 5:
                     del packets[4]

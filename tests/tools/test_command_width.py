@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from kafka_messages_tools.command import main
-from kafka_messages_tools.command._columns import fitted, folded
+from kafka_messages_tools.command._columns import column_widths, folded
 from tests.support.captures import captured
 from tests.support.command import FRAME, RunCommand, rows
 from tests.tools.test_command import Terminal
@@ -72,8 +72,8 @@ def test_error_that_does_not_fit_is_on_the_next_line(run_command: RunCommand) ->
 
 def test_columns_are_narrowed_with_the_fewest_wrapped_cells() -> None:
     cells = [("key", "name"), ("one.two.three", "a"), ("four", "five six"), ("seven", "eight")]
-    assert fitted(cells, 23) == [13, 8]
-    assert fitted(cells, 18) == [8, 8]
+    assert column_widths(cells, 23) == [13, 8]
+    assert column_widths(cells, 18) == [8, 8]
     assert folded("one.two.three", 8) == ["one.two.", "three"]
     assert folded("  FetchRequest", 10) == ["  Fetch", "  Request"]
     assert folded("....TTTT", 4) == ["....", "TTTT"]

@@ -133,8 +133,10 @@ def test_reset_ends_a_connection() -> None:
 
 def test_capture_starting_mid_stream_finds_the_next_frame() -> None:
     talk = Talk()
-    requests, answers = b"".join(map(request_bytes, range(1, 6))), b"".join(response_bytes(n, 20) for n in range(1, 6))
-    talk.say(requests[7:], size=30).say(answers[100:], from_client=False, size=30)
+    requests, responses = b"".join(map(request_bytes, range(1, 6))), b"".join(
+        response_bytes(n, 20) for n in range(1, 6)
+    )
+    talk.say(requests[7:], size=30).say(responses[100:], from_client=False, size=30)
     found, capture = capture_of(talk.packets())
     assert summary(found) == [(2, True, True), (3, True, True), (4, True, True), (5, True, True)]
     assert capture.report.counts["bytes of requests not understood"] == len(request_bytes(1)) - 7

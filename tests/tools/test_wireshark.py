@@ -116,14 +116,16 @@ def _compare_side(node: Node, shown: Mapping[str, Any], side: str, api: Api) -> 
         assert labels["client_id"] == ("client_id" if shown["client_id"] is None else shown["client_id"])
     body = node.find("proto[@showname='body']")
     assert body is not None, ElementTree.tostring(node)
-    facts = descriptor_of(api.request_class if side == "request" else api.response_class)
-    _compare_struct(list(body), shown[side]["body"], facts, facts.fields, f"{facts.name} v{shown['api_version']}")
+    descriptor = descriptor_of(api.request_class if side == "request" else api.response_class)
+    _compare_struct(
+        list(body), shown[side]["body"], descriptor, descriptor.fields, f"{descriptor.name} v{shown['api_version']}"
+    )
 
 
 def _compare_struct(
     nodes: Sequence[Node],
     values: Mapping[str, Any],
-    facts: MessageDescriptor,
+    descriptor: MessageDescriptor,
     fields: Sequence[FieldDescriptor],
     path: str,
 ) -> None:
@@ -138,21 +140,21 @@ def _compare_struct(
     assert rest.keys() == {known[name].name for name in values if name in known}, path
     for name, field in known.items():
         if name in values:
-            _compare_field(rest[field.name], values[name], facts, field, f"{path}.{field.name}")
+            _compare_field(rest[field.name], values[name], descriptor, field, f"{path}.{field.name}")
 
 
-def _compare_field(node: Node, value: Any, facts: MessageDescriptor, field: FieldDescriptor, path: str) -> None:
+def _compare_field(node: Node, value: Any, descriptor: MessageDescriptor, field: FieldDescriptor, path: str) -> None:
     if value is None:
         assert _name(node) == "null", path
     elif field.is_array:
         assert int(node.get("show", "")) == len(value) == len(node), path
         for index, (inner, element) in enumerate(zip(node, value, strict=True)):
             if field.is_struct:
-                _compare_struct(list(inner), element, facts, facts.structs[field.type], f"{path}[{index}]")
+                _compare_struct(list(inner), element, descriptor, descriptor.structs[field.type], f"{path}[{index}]")
             else:
                 assert _scalar(inner, field.type) == element, path
     elif field.is_struct:
-        _compare_struct(list(node), value, facts, facts.structs[field.type], path)
+        _compare_struct(list(node), value, descriptor, descriptor.structs[field.type], path)
     else:
         assert _scalar(node, field.type) == value, path
 
@@ -213,14 +215,14 @@ def test_tshark_agrees_with_capture_for_every_api_version(tmp_path: Path) -> Non
         if api.is_removed or not api.response_name:
             continue
         for version in api.valid_versions:
-            asked, answers = (_bodies(name, version) for name in (api.request_name, api.response_name))
-            for request, answer in zip_longest(asked, answers):
+            asked, responses = (_bodies(name, version) for name in (api.request_name, api.response_name))
+            for request, answer in zip_longest(asked, responses):
                 number += 1
                 head = int(api.key).to_bytes(2, "big") + version.to_bytes(2, "big") + number.to_bytes(4, "big")
                 head += b"\0\1c" + b"\0" * (api.request_header_version(version) == 2)
                 back = number.to_bytes(4, "big") + b"\0" * (api.response_header_version(version) == 1)
                 talk.say(frame(head + (request or asked[0])), size=60000)
-                talk.say(frame(back + (answer or answers[0])), from_client=False, size=60000)
+                talk.say(frame(back + (answer or responses[0])), from_client=False, size=60000)
     capture = tmp_path / "all.pcap"
     capture.write_bytes(pcap(talk.close().packets()))
     assert compare(capture, tmp_path) == {"request": number, "response": number}
@@ -239,7 +241,12 @@ def _bodies(name: str, version: int) -> list[bytes]:
 
 def test_error_filter_contains_every_error_code_field() -> None:
     responses = [descriptor_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
-    fields = [field for facts in responses for some in (facts.fields, *facts.structs.values()) for field in some]
+    fields = [
+        field
+        for descriptor in responses
+        for some in (descriptor.fields, *descriptor.structs.values())
+        for field in some
+    ]
     names = {field.name for field in fields if field.is_error_code}
     assert {each.split()[0] for each in error_filter().split(" or ")} == {f"kafka_messages.{name}" for name in names}
     page = pages.text("docs/capture.md")

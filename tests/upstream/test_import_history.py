@@ -16,7 +16,7 @@ DEFINITION = """// A comment, as Kafka's files have.
   "about": "Their words, which stay with them.",
   "fields": [ { "name": "Sum", "type": "int32", "versions": "0+", "about": "More words." } ] }
 """
-FACTS = """{
+CANONICAL = """{
   "apiKey": 1,
   "type": "request",
   "name": "PayRequest",
@@ -52,7 +52,7 @@ def copied(tmp_path: Path) -> Path:
 
 
 def test_comments_and_descriptions_are_not_imported(copied: Path) -> None:
-    assert (copied / "definitions" / "PayRequest" / "3.0.0.json").read_text() == FACTS
+    assert (copied / "definitions" / "PayRequest" / "3.0.0.json").read_text() == CANONICAL
     history = store.read(copied)
     assert {name: found.since for name, found in history.definitions("3.1.0").items()} == {
         "GetRequest": "3.1.0",
@@ -89,13 +89,13 @@ def test_fixup_is_reported_and_its_text_must_occur_once(tmp_path: Path) -> None:
     broken = (
         '{ "name": "DescribeProducersRequest", "type": "request", "validVersions": "0",\n  "fields": [\n    ]}\n  ]\n}'
     )
-    said: list[str] = []
+    reported: list[str] = []
     file = fixup.file.removesuffix(".json")
     for text in (broken, broken.replace("  ]\n", " ]\n")):
         path = jar(tmp_path, "kafka-clients-2.8.0.jar", **{file: text})
         if text is broken:
-            importer.import_history({"2.8.0": [path]}, tmp_path / "history", said.append)
-            assert said == [f"kafka-clients-2.8.0.jar!common/message/{fixup.file}: fixed: {fixup.why}"]
+            importer.import_history({"2.8.0": [path]}, tmp_path / "history", reported.append)
+            assert reported == [f"kafka-clients-2.8.0.jar!common/message/{fixup.file}: fixed: {fixup.why}"]
         else:
             with pytest.raises(store.HistoryError) as error:
                 importer.import_history({"2.8.0": [path]}, tmp_path / "other")

@@ -63,7 +63,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-SAID = """\
+EXPECTED = """\
 /history: write definitions/PayRequest/3.1.0.json
 /history: write definitions/PayResponse/3.1.0.json
 /history: write releases.json
@@ -103,8 +103,8 @@ def test_new_release_is_imported_with_its_open_decisions(root: Path, capsys: pyt
     describe(root / "kafka" / "clients")
     capsys.readouterr()
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PAY, PayResponse=NEW_PAID), root) == 0
-    said = capsys.readouterr().out.replace(str(root), "")
-    assert said.startswith(SAID)
+    printed = capsys.readouterr().out.replace(str(root), "")
+    assert printed.startswith(EXPECTED)
     assert store.read(root / "history").names == ("3.0.0", "3.1.0")
     assert json.loads((root / "kafka" / "SOURCE").read_text())["release"] == "3.1.0"
     assert (root / "kafka" / "package.toml").read_text() == '[package]\nversion = "3.1.0.1"\n'
@@ -137,14 +137,14 @@ def test_new_entity_type_is_listed_as_a_decision(root: Path, capsys: pytest.Capt
     two = jar(root / "two", "3.1.0", PayRequest=NEW_TYPE, PayResponse=PAID)
     capsys.readouterr()
     assert run(two, root) == 0
-    said = capsys.readouterr().out.replace(str(root), "")
-    assert "/kafka: write entity-types.json\n" in said
+    printed = capsys.readouterr().out.replace(str(root), "")
+    assert "/kafka: write entity-types.json\n" in printed
     assert (
         "  /kafka/entity-types.json: tenantId: a new entity type: add it to TYPES in the generator's "
         "rules/entities.py, describe it in indexes.py of packages/pages, and list fields without the annotation in "
         "entities.json\n"
-    ) in said
-    assert "refuses" not in said
+    ) in printed
+    assert "refuses" not in printed
     assert json.loads((root / "kafka" / "entity-types.json").read_text()) == {"tenantId": "string"}
     requests = [each for each in definitions.load(root / "kafka").messages if each.name == "PayRequest"]
     assert [member.entity_type for each in requests for member in each.fields] == ["unknown", "tenantId"]
@@ -156,9 +156,9 @@ def test_new_entity_type_is_listed_as_a_decision(root: Path, capsys: pytest.Capt
 def test_new_property_is_listed_as_a_decision(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PROPERTY, PayResponse=PAID), root) == 0
-    said = capsys.readouterr().out.replace(str(root), "")
-    assert f"open decisions:\n  /kafka/clients/PayRequest.json:9: $.fields[0].shape: {SHAPE}" in said
-    assert " zeroCopy (the generator rejects this)\n" in said
+    printed = capsys.readouterr().out.replace(str(root), "")
+    assert f"open decisions:\n  /kafka/clients/PayRequest.json:9: $.fields[0].shape: {SHAPE}" in printed
+    assert " zeroCopy (the generator rejects this)\n" in printed
     assert store.read(root / "history").names == ("3.0.0", "3.1.0")
     assert '"shape": "round"' in (root / "kafka" / "clients" / "PayRequest.json").read_text()
     with pytest.raises(SpecError, match=re.escape(SHAPE)):
@@ -180,10 +180,10 @@ def test_invalid_definition_leaves_every_file_unchanged(
     before = files(root)
     capsys.readouterr()
     assert run(two, root) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.replace(str(root), "").startswith(place)
-    assert said.err.endswith("\nnothing was written\n")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.replace(str(root), "").startswith(place)
+    assert printed.err.endswith("\nnothing was written\n")
     assert files(root) == before
 
 
@@ -196,8 +196,8 @@ def test_repeated_import_changes_nothing(root: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
     assert run(root / "one", root) == 0
     assert files(root) == before
-    said = capsys.readouterr().out.replace(str(root), "")
-    assert said.startswith("/history already has Kafka 3.0.0\n/kafka is already Kafka 3.0.0\n")
+    printed = capsys.readouterr().out.replace(str(root), "")
+    assert printed.startswith("/history already has Kafka 3.0.0\n/kafka is already Kafka 3.0.0\n")
 
 
 def test_patch_of_an_older_release_changes_only_the_history(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,14 +70,16 @@ def test_negative_vectors_are_rejected_by_javascript(tmp_path: Path) -> None:
 
 
 def test_kafka_reactions_match_the_readme() -> None:
-    said = Counter((case.kind, case.kafka) for case in package.negative())
+    outcomes = Counter((case.kind, case.kafka) for case in package.negative())
     rows = re.findall(r"^\| (`[^|]*) \| [^|]* \| ([^|]*) \|$", README.partition("| Kafka |")[2], re.MULTILINE)
-    told = {kind: what for kinds, what in rows for kind in re.findall(r"`([^`]*)`", kinds)}
-    assert told.keys() == {kind for kind, _ in said}
-    refused = {kind for kind, what in told.items() if what == "refuses it"}
-    assert {kind for kind in told if {kafka for each, kafka in said if each == kind} == {"refused"}} == refused
-    assert {kafka for kind, kafka in said if kind == "trailing"} == {"rest"}
-    assert {kafka for kind, kafka in said if kind in ("invalid-utf8", "tag-twice")} == {"accepted"}
+    documented = {kind: what for kinds, what in rows for kind in re.findall(r"`([^`]*)`", kinds)}
+    assert documented.keys() == {kind for kind, _ in outcomes}
+    refused = {kind for kind, what in documented.items() if what == "refuses it"}
+    assert {
+        kind for kind in documented if {kafka for each, kafka in outcomes if each == kind} == {"refused"}
+    } == refused
+    assert {kafka for kind, kafka in outcomes if kind == "trailing"} == {"rest"}
+    assert {kafka for kind, kafka in outcomes if kind in ("invalid-utf8", "tag-twice")} == {"accepted"}
 
 
 @pytest.mark.parametrize("page", ["packages/vectors/README.md", "docs/vectors.md"])

@@ -114,19 +114,21 @@ def load(
     of_files = {name.rpartition("/")[0] for name in names.values()}
     settings_rules.check(settings, messages, of_files, release, problems, unread)
     warnings, accepted = _warnings(settings, names, problems)
-    error_response_facts, entity_facts = read_error_responses(specs, problems), read_entities(specs, problems)
-    kafka_settings, secret_facts = read_kafka_settings(specs, problems), read_secrets(specs, problems)
-    enumerations, restriction_facts = read_enumerations(specs, problems), read_restrictions(specs, problems)
+    error_response_annotations, entity_annotations = read_error_responses(specs, problems), read_entities(
+        specs, problems
+    )
+    kafka_settings, secret_annotations = read_kafka_settings(specs, problems), read_secrets(specs, problems)
+    enumerations, restriction_annotations = read_enumerations(specs, problems), read_restrictions(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
     # Field paths in annotations are only checked in valid definitions.
     sound = [each for each in checked if not each.message.is_removed]
     found = {each.message.name: (each.message, each.structs) for each in sound}
-    secrets = secret_rules.resolve(secret_facts, found, problems)
+    secrets = secret_rules.resolve(secret_annotations, found, problems)
     # These annotations also name messages of older releases, which are not loaded if ``more`` is None.
-    error_responses = error_response_rules.resolve(() if more is None else error_response_facts, found, problems)
-    entities = entity_rules.resolve(() if more is None else entity_facts, found, problems, entity_types)
-    restrictions = restriction_rules.resolve(() if more is None else restriction_facts, found, problems)
+    error_responses = error_response_rules.resolve(() if more is None else error_response_annotations, found, problems)
+    entities = entity_rules.resolve(() if more is None else entity_annotations, found, problems, entity_types)
+    restrictions = restriction_rules.resolve(() if more is None else restriction_annotations, found, problems)
     if more is None:
         enumerations = enumeration_rules.without_older(enumerations, found)
     resolved = enumeration_rules.resolve(enumerations, found, problems)
@@ -232,8 +234,8 @@ def _plans(
     secrets: Mapping[str, SecretFields],
 ) -> tuple[MessagePlan, ...]:
     messages = [each.message for each in checked]
-    answers = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
-    responses = [answers.get((each.kind, each.api_key), "") for each in messages]
+    response_names = {(REQUEST, each.api_key): each.name for each in messages if each.kind == RESPONSE}
+    responses = [response_names.get((each.kind, each.api_key), "") for each in messages]
     files = [names[each.location.file] for each in messages]
     enumerations = [resolved[each.name] for each in messages]
     secret_fields = [secrets[each.name] for each in messages]

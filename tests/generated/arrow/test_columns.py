@@ -20,7 +20,7 @@ from kafka_messages.arrow import RowError, _objects, decode, encode, schema
 from kafka_messages.schema.descriptors import descriptor_of
 
 from tests.support.columns import COMMITTED, expected
-from tests.support.renderings import pure, script
+from tests.support.implementations import pure, script
 from tests.support.vectors import committed
 
 MESSAGES = committed()
@@ -35,8 +35,10 @@ def repetitions() -> Iterator[int]:
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_columns_equal_the_object_codec(name: str) -> None:
-    cls, facts = getattr(km, name), descriptor_of(getattr(km, name))
-    wanted = [repr(expected(facts, facts.fields, cls.read(v.data, v.version), v.version)) for v in MESSAGES[name]]
+    cls, descriptor = getattr(km, name), descriptor_of(getattr(km, name))
+    wanted = [
+        repr(expected(descriptor, descriptor.fields, cls.read(v.data, v.version), v.version)) for v in MESSAGES[name]
+    ]
     for times in repetitions():
         vectors = [*zip(MESSAGES[name], wanted, strict=True)] * times
         random.Random(name).shuffle(vectors)
@@ -62,7 +64,7 @@ def test_columns_encode_to_the_same_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))
 def test_damaged_rows_are_null_and_do_not_affect_others(name: str) -> None:
-    cls, facts = getattr(km, name), descriptor_of(getattr(km, name))
+    cls, descriptor = getattr(km, name), descriptor_of(getattr(km, name))
     draw = random.Random(name)
     rows, versions = [], []
     for vector in MESSAGES[name]:
@@ -77,7 +79,7 @@ def test_damaged_rows_are_null_and_do_not_affect_others(name: str) -> None:
     wanted: list[object] = []
     for data, version in zip(rows, versions, strict=True):
         try:
-            wanted.append(expected(facts, facts.fields, cls.read(data, version), version))
+            wanted.append(expected(descriptor, descriptor.fields, cls.read(data, version), version))
         except km.DecodeError:
             wanted.append(None)
     assert repr(columns.to_pylist()) == repr(wanted)

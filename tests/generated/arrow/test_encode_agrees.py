@@ -28,7 +28,7 @@ Null = tuple[Any, FieldDescriptor, tuple[FieldDescriptor, ...]]
 
 
 def structs(
-    facts: MessageDescriptor, fields: Iterable[FieldDescriptor], obj: Any, version: int
+    descriptor: MessageDescriptor, fields: Iterable[FieldDescriptor], obj: Any, version: int
 ) -> Iterator[tuple[Any, Any]]:
     """Yield the structs of an object that a version has, with their fields, outermost first."""
     yield obj, fields
@@ -36,30 +36,30 @@ def structs(
         value = getattr(obj, field.name)
         if field.is_struct and value is not None and version in field.versions:
             for each in value if field.is_array else (value,):
-                yield from structs(facts, facts.structs[field.type], each, version)
+                yield from structs(descriptor, descriptor.structs[field.type], each, version)
 
 
 def with_unknown(message: Any, version: int, *, everywhere: bool) -> Any:
     """Return a copy with an unknown tagged field in the message or in each struct."""
-    facts, twin = descriptor_of(type(message)), copy.deepcopy(message)
-    for number, (struct, _) in enumerate(structs(facts, facts.fields, twin, version)):
+    descriptor, twin = descriptor_of(type(message)), copy.deepcopy(message)
+    for number, (struct, _) in enumerate(structs(descriptor, descriptor.fields, twin, version)):
         if everywhere or number == 0:
             struct.unknown_tagged_fields = (RawTaggedField(9000 + number, b"?"),)
     return twin
 
 
 def nulls(message: Any) -> list[Null]:
-    def inside(struct: Any, fields: Iterable[FieldDescriptor], way: tuple[FieldDescriptor, ...]) -> Iterator[Null]:
+    def inside(struct: Any, fields: Iterable[FieldDescriptor], path: tuple[FieldDescriptor, ...]) -> Iterator[Null]:
         for field in fields:
             value = getattr(struct, field.name)
             if value is None:
-                yield struct, field, way
+                yield struct, field, path
             elif field.is_struct:
                 for each in value if field.is_array else (value,):
-                    yield from inside(each, facts.structs[field.type], (*way, field))
+                    yield from inside(each, descriptor.structs[field.type], (*path, field))
 
-    facts = descriptor_of(type(message))
-    return list(inside(message, facts.fields, ()))
+    descriptor = descriptor_of(type(message))
+    return list(inside(message, descriptor.fields, ()))
 
 
 @contextmanager
@@ -67,8 +67,8 @@ def without_inexpressible_nulls(found: Iterable[Null], version: int) -> Iterator
     """Replace nulls in fields that the version lacks, which columns cannot express."""
     absent = [
         (struct, field.name)
-        for struct, field, way in found
-        if version not in field.versions and all(version in each.versions for each in way)
+        for struct, field, path in found
+        if version not in field.versions and all(version in each.versions for each in path)
     ]
     for struct, name in absent:
         setattr(struct, name, getattr(type(struct)(), name))

@@ -12,7 +12,7 @@ pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 from kafka_messages import MetadataRequest, OffsetCommitValue
 from kafka_messages.arrow import EncodeRowError, decode, encode
 
-from tests.support.renderings import pure, script
+from tests.support.implementations import pure, script
 
 ROWS = [OffsetCommitValue(offset=number, metadata=f"host-{number}").write(3) for number in range(3)]
 OFFSETS = [[0, 9, 2, 6], [0, 2_000_000_000, 2, 6], [0, -4, 2, 6], [0, 6, 6, 3]]

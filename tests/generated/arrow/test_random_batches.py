@@ -21,7 +21,7 @@ CASES = [(package, name) for package in map(Package, PACKAGES) for name in packa
 @pytest.mark.parametrize(("package", "name"), CASES, ids=[f"{package.name}-{name}" for package, name in CASES])
 def test_random_batches_of_mixed_versions_round_trip(package: Package, name: str) -> None:
     cls, arrow = package.message(name), package.module("arrow")
-    facts = package.descriptor_of(cls)
+    descriptor = package.descriptor_of(cls)
     rows = [(version, each.write(version)) for version in versions_of(cls) for each in messages(cls, version, seed=7)]
     random.Random(name).shuffle(rows)
     versions, data = [version for version, _ in rows], [data for _, data in rows]
@@ -29,7 +29,10 @@ def test_random_batches_of_mixed_versions_round_trip(package: Package, name: str
     columns = arrow.decode(pa.array(data, pa.binary()), cls, pa.array(versions), unknown_tagged_fields=True)
 
     columns.validate(full=True)
-    wanted = [expected(facts, facts.fields, cls.read(each, version), version, unknown=True) for version, each in rows]
+    wanted = [
+        expected(descriptor, descriptor.fields, cls.read(each, version), version, unknown=True)
+        for version, each in rows
+    ]
     assert repr(with_maps(columns.to_pylist())) == repr(wanted)  # repr, because NaN differs from itself
     for version in sorted(set(versions)):
         of_version = pa.array([each == version for each in versions])

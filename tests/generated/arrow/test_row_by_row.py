@@ -22,7 +22,7 @@ from kafka_messages import (
 )
 from kafka_messages.arrow import EncodeRowError, decode, encode
 
-from tests.support.renderings import pure
+from tests.support.implementations import pure
 
 TEXTS = ["", "host", "a text that a view does not hold itself", "host"]
 ROWS = [OffsetCommitValue(offset=number, metadata=text).write(3) for number, text in enumerate(TEXTS)]

@@ -19,7 +19,7 @@ from uuid import UUID
 from kafka_messages import Message
 from kafka_messages.protocol import apis
 from kafka_messages.schema import FieldDescriptor
-from kafka_messages.testing.draw import Chances, Draw
+from kafka_messages.testing.message_generator import Chances, MessageGenerator
 
 from kafka_message_generator.compat.definition_sets import baseline, release_sets
 from tests.support.pages import ROOT
@@ -33,7 +33,7 @@ PLAINTEXT = 0
 ALL = Chances(null=0, default=0, unknown=0, repeat=0, empty=0, member=0)
 
 
-class Numbered(Draw[Message]):
+class Numbered(MessageGenerator[Message]):
     last = 0
 
     def scalar(self, kind: str, bits: int, is_element: bool = False) -> object:

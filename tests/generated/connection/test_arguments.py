@@ -23,7 +23,7 @@ LISTENER = "listener must be 'broker' or 'controller', not "
 
 
 @pytest.mark.parametrize(
-    ("use", "error", "said"),
+    ("use", "error", "expected"),
     [
         (lambda: client(5), TypeError, "client_id must be a str or None, not 5"),
         (lambda: client(b"me"), TypeError, "client_id must be a str or None, not b'me'"),
@@ -57,11 +57,11 @@ LISTENER = "listener must be 'broker' or 'controller', not "
     ],
 )
 def test_wrong_arguments_raise_with_the_expected_type(
-    use: Callable[[], object], error: type[Exception], said: str
+    use: Callable[[], object], error: type[Exception], expected: str
 ) -> None:
     with pytest.raises(error) as raised:
         use()
-    assert (type(raised.value), str(raised.value)) == (error, said)
+    assert (type(raised.value), str(raised.value)) == (error, expected)
 
 
 @pytest.mark.parametrize("version", [None, 12])

@@ -250,9 +250,9 @@ def test_negative_ids_are_not_entities() -> None:
 
 def test_codes_of_entity_types_equal_the_enumerations() -> None:
     text = (ROOT / "specs" / "kafka" / "entities.json").read_text(encoding="utf-8")
-    facts = json.loads("\n".join(line for line in text.splitlines() if not line.startswith("//")))
+    annotations = json.loads("\n".join(line for line in text.splitlines() if not line.startswith("//")))
     coordinators, configs, acls = (
-        each["values"] for each in facts if "values" in each and "user" not in each["values"].values()
+        each["values"] for each in annotations if "values" in each and "user" not in each["values"].values()
     )
     named = {"groupId": "GROUP", "topicName": "TOPIC", "clientMetrics": "CLIENT_METRICS", "shareKey": "SHARE"}
     named |= {"delegationToken": "DELEGATION_TOKEN", "principal": "USER"}

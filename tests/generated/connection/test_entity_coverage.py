@@ -104,10 +104,10 @@ NO_ADDRESSES = {
 
 def structs() -> Iterator[tuple[str, str, tuple[FieldDescriptor, ...]]]:
     for info in all_messages():
-        facts = descriptor_of(info.message_class)
-        yield facts.name, facts.name, facts.fields
-        for name, fields in facts.structs.items():
-            yield facts.name, name, fields
+        descriptor = descriptor_of(info.message_class)
+        yield descriptor.name, descriptor.name, descriptor.fields
+        for name, fields in descriptor.structs.items():
+            yield descriptor.name, name, fields
 
 
 def path_of(message: str, struct: str, field: FieldDescriptor) -> str:
@@ -115,7 +115,7 @@ def path_of(message: str, struct: str, field: FieldDescriptor) -> str:
 
 
 def test_every_name_like_field_is_an_entity_or_excluded() -> None:
-    facts = {each[:3] for each in ENTITIES}
+    annotated = {each[:3] for each in ENTITIES}
     found, patterns, here = set(), set(), set()
     for message, struct, fields in structs():
         for field in fields:
@@ -123,7 +123,7 @@ def test_every_name_like_field_is_an_entity_or_excluded() -> None:
                 continue
             if field.name in (address_of(fields) or ()):
                 continue
-            if field.entity_type is not None or (message, struct, field.name) in facts:
+            if field.entity_type is not None or (message, struct, field.name) in annotated:
                 continue
             pattern = next((each for each in NO_NAMES if re.fullmatch(each, field.name)), None)
             if pattern is not None:

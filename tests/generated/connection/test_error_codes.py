@@ -177,10 +177,10 @@ def test_error_response_sets_the_code_of_the_selected_topics() -> None:
     ]
     asked = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=name) for name in "ab"])
     for version in versions_of(MetadataRequest):
-        told = error_response(asked, 3, version=version, where=lambda place: place.topic == "a")
-        assert isinstance(told, MetadataResponse)
-        assert [(each.name, each.error_code) for each in told.topics] == [("a", 3), ("b", 0)]
-        assert told.error_code == 0
+        response = error_response(asked, 3, version=version, where=lambda place: place.topic == "a")
+        assert isinstance(response, MetadataResponse)
+        assert [(each.name, each.error_code) for each in response.topics] == [("a", 3), ("b", 0)]
+        assert response.error_code == 0
 
 
 def test_error_response_sets_the_top_level_code_of_a_fetch() -> None:
@@ -201,7 +201,7 @@ def places_of(fields: tuple[FieldDescriptor, ...], version: int, above: str = ""
 
 @pytest.mark.parametrize("api", [each for each in apis() if each.response_name and each.valid_versions], ids=str)
 def test_where_is_called_for_every_error_code(api: Any) -> None:
-    facts = descriptor_of(api.response_class)
+    descriptor = descriptor_of(api.response_class)
     for version in versions_of(api.request_class):
         asked = next(messages(api.request_class, version, mixed=0))
         seen: list[str] = []
@@ -211,6 +211,6 @@ def test_where_is_called_for_every_error_code(api: Any) -> None:
         for response in (full, empty):
             assert type(response).read(response.write(version), version) == response
         found = {re.sub(r"\[\d+\]", "[]", each) for each in seen}
-        assert set(places_of(facts.fields, version)) - found == NOT_NAMED.get(api.name, set()) & set(
-            places_of(facts.fields, version)
+        assert set(places_of(descriptor.fields, version)) - found == NOT_NAMED.get(api.name, set()) & set(
+            places_of(descriptor.fields, version)
         )

@@ -92,9 +92,10 @@ WITHOUT_CODE = {("DescribeLogDirsRequest", version) for version in range(3)}
 """Responses without an error code: the request names no items; Kafka's classes agree."""
 
 
-def has_code(facts: MessageDescriptor, fields: tuple[FieldDescriptor, ...], version: int) -> bool:
+def has_code(descriptor: MessageDescriptor, fields: tuple[FieldDescriptor, ...], version: int) -> bool:
     return any(
-        version in each.versions and (each.is_error_code or has_code(facts, facts.structs.get(each.type, ()), version))
+        version in each.versions
+        and (each.is_error_code or has_code(descriptor, descriptor.structs.get(each.type, ()), version))
         for each in fields
     )
 
@@ -107,15 +108,15 @@ def value(field: FieldDescriptor) -> Any:
 def test_every_request_has_an_error_response_at_every_version() -> None:
     without, count = set(), 0
     for each in apis():
-        told = descriptor_of(each.response_class) if each.valid_versions else None
+        descriptor = descriptor_of(each.response_class) if each.valid_versions else None
         for version in each.valid_versions:
             asked = filled(each.request_class, value).downgraded(version)
             answer = error_response(asked, 41, "why", version=version)
             written = answer.write(version)
             again = type(answer).read(written, version)
             assert again.write(version) == written
-            assert told is not None
-            assert has_code(told, told.fields, version), (each, version)
+            assert descriptor is not None
+            assert has_code(descriptor, descriptor.fields, version), (each, version)
             if ErrorCode(41) not in {error.code for error in errors(again)}:
                 without.add((each.request_name, version))
             empty = error_response(each.request_class().downgraded(version), 41, version=version)
@@ -127,13 +128,13 @@ def test_every_request_has_an_error_response_at_every_version() -> None:
 
 @pytest.mark.parametrize("text", ["why", None])
 def test_error_responses_have_the_given_message(text: str | None) -> None:
-    told = 0
+    explained = 0
     for request, code, _ in recorded_error_responses():
         for error in errors(error_response(request, code, text)):
             assert error.code is ErrorCode(code)
             assert error.message in (text, None, "")  # None or "" if the struct or version has no message field
-            told += error.message == text is not None
-    assert told > 100 or text is None
+            explained += error.message == text is not None
+    assert explained > 100 or text is None
 
 
 def test_error_response_with_code_0_is_rejected() -> None:
@@ -153,9 +154,9 @@ def test_only_produce_without_acks_expects_no_response() -> None:
 
 @pytest.mark.parametrize("line", (DATA / "announced.txt").read_text().splitlines())
 def test_announce_equals_kafkas_api_versions(line: str) -> None:
-    listener, unstable, telemetry, said = line.split()
+    listener, unstable, telemetry, encoded = line.split()
     ours = announce(listener=listener, allow_unstable=unstable == "true", has_telemetry=telemetry == "true")
-    assert ours.write(4).hex() == said
+    assert ours.write(4).hex() == encoded
 
 
 def test_produce_is_announced_from_version_0() -> None:
@@ -166,15 +167,15 @@ def test_produce_is_announced_from_version_0() -> None:
 
 
 def test_features_are_announced() -> None:
-    said = announce(
+    response = announce(
         [ApiKey.API_VERSIONS],
         supported_features={"metadata.version": Versions(7, 30)},
         finalized_features={"metadata.version": Versions(7, 25)},
         finalized_features_epoch=5,
         zk_migration_ready=True,
     )
-    again = ApiVersionsResponse.read(said.write(3), 3)
-    assert again == said
+    again = ApiVersionsResponse.read(response.write(3), 3)
+    assert again == response
     [supported], [finalized] = again.supported_features, again.finalized_features
     assert (supported.name, supported.min_version, supported.max_version) == ("metadata.version", 7, 30)
     assert (finalized.min_version_level, finalized.max_version_level) == (7, 25)

@@ -112,7 +112,7 @@ def test_commands_on_pages_print_the_documented_output(page: str) -> None:
                 ]
                 output = servers[0].stdout
                 assert output is not None
-                said = output.readline()
+                printed = output.readline()
             else:
                 done = subprocess.run(
                     line,
@@ -123,8 +123,8 @@ def test_commands_on_pages_print_the_documented_output(page: str) -> None:
                     timeout=SECONDS,
                     check=False,
                 )
-                said = done.stdout
-            assert said.replace(port, "9092") == wanted.text
+                printed = done.stdout
+            assert printed.replace(port, "9092") == wanted.text
     finally:
         for server in servers:
             seen += stop_server(server)
@@ -140,17 +140,17 @@ def stop_server(server: subprocess.Popen[str]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "expected"),
     [
         ("first_client", "127.0.0.1 port {port}: [Errno {errno}] Connect call failed ('127.0.0.1', {port})\n"),
         ("client", "127.0.0.1 port {port}: [Errno {errno}] Connect call failed ('127.0.0.1', {port})\n"),
     ],
 )
-def test_client_without_broker_exits_with_error(program: str, said: str) -> None:
+def test_client_without_broker_exits_with_error(program: str, expected: str) -> None:
     port = free_port()
     line = [sys.executable, f"examples/{program}.py", "127.0.0.1", str(port), "greetings"]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert (done.returncode, done.stderr) == (1, said.format(port=port, errno=ECONNREFUSED))
+    assert (done.returncode, done.stderr) == (1, expected.format(port=port, errno=ECONNREFUSED))
 
 
 @pytest.mark.parametrize("program", ["first_mock_broker", "mock_broker", "first_proxy"])

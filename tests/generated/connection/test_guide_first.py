@@ -165,10 +165,10 @@ def test_mock_supports_produce_up_to_the_last_version_with_topic_names() -> None
     assert (name.name, name.versions.highest) == ("name", highest)
 
 
-def serve_responses(*answers: Any) -> Callable[[int], Serve]:
+def serve_responses(*responses: Any) -> Callable[[int], Serve]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = ServerConnection()
-        left = list(answers)
+        left = list(responses)
         while left:
             for event in connection.receive_data(await reader.read(65536)):
                 assert isinstance(event, RequestReceived)
@@ -185,21 +185,21 @@ LEADERLESS = MetadataResponse(
 
 
 @pytest.mark.parametrize(
-    ("answers", "error", "said"),
+    ("responses", "error", "expected"),
     [
         ([], ConnectionError, "ApiVersionsRequest: the broker has closed the connection"),
         ([announce()], ConnectionError, "MetadataRequest: the broker has closed the connection"),
         ([announce(), LEADERLESS], RuntimeError, "MetadataRequest: topics[0].error_code is LEADER_NOT_AVAILABLE"),
     ],
 )
-def test_client_raises_on_close_or_error_code(answers: list[Any], error: type[Exception], said: str) -> None:
+def test_client_raises_on_close_or_error_code(responses: list[Any], error: type[Exception], expected: str) -> None:
     async def talk() -> None:
-        async with start_server(serve_responses(*answers)) as port:
+        async with start_server(serve_responses(*responses)) as port:
             await client.main(HOST, port, "t")
 
     with pytest.raises((ConnectionError, RuntimeError)) as raised:
         run(talk())
-    assert (type(raised.value), str(raised.value)) == (error, said)
+    assert (type(raised.value), str(raised.value)) == (error, expected)
 
 
 def test_client_works_with_a_kafka_2_4_broker(capsys: pytest.CaptureFixture[str]) -> None:

@@ -165,9 +165,9 @@ def talk_through_proxy(serve: Serve, talk: Talk[T]) -> tuple[int, T]:
     return asyncio.run(asyncio.wait_for(run(), SECONDS))
 
 
-def serve_responses(*answers: bytes) -> Serve:
+def serve_responses(*responses: bytes) -> Serve:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for answer in answers:
+        for answer in responses:
             await frame(reader)
             writer.write(answer)
         await reader.read()
@@ -247,13 +247,13 @@ def test_api_versions_are_limited_to_known_versions() -> None:
 
 def test_too_new_client_gets_unsupported_version(capsys: pytest.CaptureFixture[str]) -> None:
     asked = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 1)
-    told = api_versions_frame((18, 0, 4))
-    _, found = talk_through_proxy(serve_responses(told), send_requests(at_version(asked, 99), asked))
+    announced = api_versions_frame((18, 0, 4))
+    _, found = talk_through_proxy(serve_responses(announced), send_requests(at_version(asked, 99), asked))
     refused = decode_response(found[0], ApiVersionsResponse, 99).message
     assert refused.error_code == ErrorCode.UNSUPPORTED_VERSION
     highest = api("ApiVersions").stable_versions.highest
     assert [(each.api_key, each.max_version) for each in refused.api_keys] == [(ApiKey.API_VERSIONS, highest)]
-    assert found[1] == told[4:]
+    assert found[1] == announced[4:]
     assert capsys.readouterr().out == ""
 
 

@@ -116,13 +116,13 @@ def test_all_endpoints_are_found() -> None:
         version = api.valid_versions.highest
         for cls in (api.request_class, api.response_class):
             for message in messages(cls, version, mixed=1):
-                walked = list(endpoints(message))
-                assert [(each.host, each.port) for each in walked] == list(addresses(to_json(message, version)))
-                for endpoint in walked:
+                iterated = list(endpoints(message))
+                assert [(each.host, each.port) for each in iterated] == list(addresses(to_json(message, version)))
+                for endpoint in iterated:
                     endpoint.host, endpoint.port = "there", 1
-                found += len(walked)
+                found += len(iterated)
                 assert {(each.host, each.port) for each in endpoints(message)} <= {("there", 1)}
-                assert descriptor_of(cls).endpoints() or not walked
+                assert descriptor_of(cls).endpoints() or not iterated
     assert found > 30
 
 
@@ -181,9 +181,9 @@ def test_iterators_accept_messages_of_every_kind() -> None:
 def test_messages_with_invalid_elements_raise_encode_error(topics: Any, reason: str) -> None:
     response = MetadataResponse()
     response.topics = topics
-    for walk in (errors, error_codes, entities):
+    for iterate in (errors, error_codes, entities):
         with pytest.raises(EncodeError) as caught:
-            list(walk(response))
+            list(iterate(response))
         assert str(caught.value) == f"MetadataResponse: {reason}"
     response = MetadataResponse()
     response.brokers = ["a:1"]  # type: ignore[assignment, list-item]  # what is refused
@@ -202,9 +202,9 @@ def test_values_of_wrong_type_raise() -> None:
     request.groups = 5  # type: ignore[assignment]
     with pytest.raises(EncodeError, match=r"^DescribeGroupsRequest: groups: expected list, got int \(5\)$"):
         list(entities(request))
-    for walk in (errors, error_codes, endpoints, entities):
+    for iterate in (errors, error_codes, endpoints, entities):
         with pytest.raises(TypeError, match=r"^expected a message, got 'orders'$"):
-            list(walk("orders"))  # type: ignore[arg-type]
+            list(iterate("orders"))  # type: ignore[arg-type]
 
 
 def test_unknown_entity_type_is_rejected_with_suggestion() -> None:

@@ -272,8 +272,8 @@ def test_answering_in_reverse_order_does_not_scan_the_queue() -> None:
     for name, queue in vars(proxy).items():
         if isinstance(queue, deque):
             setattr(proxy, name, NoWalk(queue))
-    answers = [proxy.answer(each, HeartbeatResponse()) for each in reversed(requests)]
-    assert [len(each) for each in answers] == [0, 0, 0, 0, 5 * len(encode_response(HeartbeatResponse(), 4, 0))]
+    responses = [proxy.answer(each, HeartbeatResponse()) for each in reversed(requests)]
+    assert [len(each) for each in responses] == [0, 0, 0, 0, 5 * len(encode_response(HeartbeatResponse(), 4, 0))]
 
 
 @pytest.mark.parametrize(

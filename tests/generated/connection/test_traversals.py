@@ -30,7 +30,7 @@ def lists_in(message: Message) -> Iterator[tuple[Any, str]]:
 
 @pytest.mark.parametrize("name", message_names())
 def test_compiled_traversals_equal_the_generic_traversal(name: str) -> None:
-    facts = descriptor_of(message_class(name))
+    descriptor = descriptor_of(message_class(name))
     for message in sample_messages(name):
         before = repr(message)
         assert [(each.path, each.code, each.message) for each in errors(message)] == slow.errors(message)
@@ -44,7 +44,7 @@ def test_compiled_traversals_equal_the_generic_traversal(name: str) -> None:
             assert [place[:2] for place in places] == [place[:2] for place in wanted]
             assert version is not None or places == wanted
         assert repr(message) == before
-        assert facts.name == name
+        assert descriptor.name == name
 
 
 @pytest.mark.parametrize("name", message_names())

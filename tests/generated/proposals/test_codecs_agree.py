@@ -73,18 +73,18 @@ def test_copies_are_equal(package: Package, name: str) -> None:
 
 def fields_of(message: Any, version: int) -> Iterator[tuple[FieldDescriptor, Any]]:
     """Yield every field that a version of a message has, nested structs included, with its value."""
-    facts = package_of(type(message)).descriptor_of(type(message))
+    descriptor = package_of(type(message)).descriptor_of(type(message))
 
-    def walk(struct: Any, fields: tuple[FieldDescriptor, ...]) -> Iterator[tuple[FieldDescriptor, Any]]:
+    def traverse(struct: Any, fields: tuple[FieldDescriptor, ...]) -> Iterator[tuple[FieldDescriptor, Any]]:
         for field in fields:
             if version in field.versions:
                 value = getattr(struct, field.name)
                 yield field, value
                 if field.is_struct and value is not None:
                     for inner in value if field.is_array else [value]:
-                        yield from walk(inner, facts.structs[field.type])
+                        yield from traverse(inner, descriptor.structs[field.type])
 
-    return walk(message, facts.fields)
+    return traverse(message, descriptor.fields)
 
 
 @pytest.mark.parametrize(("package", "name"), ALL)

@@ -114,17 +114,17 @@ def test_advice_exits_with_0_in_every_format(tmp_path: Path, capsys: pytest.Capt
     for name, text in (("old", flexible), ("new", flexible.replace('"versions": "0+" }', tagged))):
         (tmp_path / name).mkdir()
         (tmp_path / name / "OrderRecord.json").write_text(text)
-    told = {}
+    outputs = {}
     for each in ("text", "json", "github", "sarif", "junit"):
         words = ("--old", str(tmp_path / "old"), "--new", str(tmp_path / "new"), "--level", "advice", "--format", each)
         assert run(*words) == 0
-        told[each] = capsys.readouterr().out
-    assert "TAGGED_FIELD_ADDED: the tagged field More (tag 0) was added\n" in told["text"]
-    assert told["text"].endswith("  findings: 1 advice; counting at level advice: 0\n")
-    assert [each["counts"] for each in json.loads(told["json"])["findings"]] == [False]
-    assert told["github"].startswith("::notice file=")
-    assert [each["level"] for each in json.loads(told["sarif"])["runs"][0]["results"]] == ["note"]
-    suite = ElementTree.fromstring(told["junit"])
+        outputs[each] = capsys.readouterr().out
+    assert "TAGGED_FIELD_ADDED: the tagged field More (tag 0) was added\n" in outputs["text"]
+    assert outputs["text"].endswith("  findings: 1 advice; counting at level advice: 0\n")
+    assert [each["counts"] for each in json.loads(outputs["json"])["findings"]] == [False]
+    assert outputs["github"].startswith("::notice file=")
+    assert [each["level"] for each in json.loads(outputs["sarif"])["runs"][0]["results"]] == ["note"]
+    suite = ElementTree.fromstring(outputs["junit"])
     assert (suite.attrib["tests"], suite.attrib["failures"], suite.find("testcase/failure")) == ("2", "0", None)
 
 

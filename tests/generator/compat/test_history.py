@@ -15,12 +15,12 @@ from kafka_message_generator.compat import store
 from kafka_message_generator.compat.availability import availability
 from kafka_message_generator.compat.changes import Changes, changes
 from kafka_message_generator.compat.definition_sets import release_sets, set_of_release
-from kafka_message_generator.compat.past import page
+from kafka_message_generator.compat.history_page import page
 from tests.support.pages import ROOT
 
 SPECS = ROOT / "specs" / "kafka"
 HISTORY = ROOT / "specs" / "history"
-FACTS = """{
+DEFINITION = """{
   "apiKey": 1,
   "type": "request",
   "name": "PayRequest",
@@ -56,10 +56,10 @@ def test_definitions_have_no_duplicate_texts() -> None:
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
     root = tmp_path / "history"
-    one = {"PayRequest": ("clients", FACTS)}
+    one = {"PayRequest": ("clients", DEFINITION)}
     two = {
-        "PayRequest": ("clients", FACTS.replace("0-1", "0-2")),
-        "GetRequest": ("clients", FACTS.replace("Pay", "Get")),
+        "PayRequest": ("clients", DEFINITION.replace("0-1", "0-2")),
+        "GetRequest": ("clients", DEFINITION.replace("Pay", "Get")),
     }
     store.write(root, {"3.1.0": ({}, two), "3.0.0": ({}, one)}, {"3.0.0": {}, "3.1.0": {}})
     return root
@@ -182,10 +182,10 @@ def test_error_codes_record_their_first_release_and_the_release_that_removed_the
 @pytest.fixture(scope="module")
 def of_releases() -> dict[str, Changes]:
     """Return the changes of each release by name."""
-    sides = list(release_sets(HISTORY))
-    newest = sides[-1]
+    sets = list(release_sets(HISTORY))
+    newest = sets[-1]
     today = {name: (newest.messages[name], plan) for name, plan in newest.plans.items()}
-    found = changes(availability(sides, today), sides, today, store.read_error_codes(HISTORY))
+    found = changes(availability(sets, today), sets, today, store.read_error_codes(HISTORY))
     return {each.release: each for each in found}
 
 
@@ -218,9 +218,9 @@ def test_changes_list_released_versions_with_new_layout(of_releases: Mapping[str
     today = set(set_of_release(HISTORY, "4.4.0").messages)
     for release, each in of_releases.items():
         section = in_docs.partition(f"\n### {release}\n")[2].partition("\n### ")[0]
-        told = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) & today
+        listed = set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) & today
         # Another record had its type in 2.8; its own versions did not change.
-        assert {one.message for one in each.differing} == told - {"ClientQuotaRecord"}, release
+        assert {one.message for one in each.differing} == listed - {"ClientQuotaRecord"}, release
 
 
 def test_first_release_lists_every_message_as_new(of_releases: Mapping[str, Changes]) -> None:

@@ -135,15 +135,15 @@ def test_verdicts_on_random_edits_agree_with_generated_packages(tmp_path: Path) 
         classes = {id(side): build_message(tmp_path, alone(side.definition)) for side in pair}
         for version, writer, reader in exchanges(*pair):
             found = difference(signature_of(writer.plan, version), signature_of(reader.plan, version))
-            sides = classes[id(writer)], classes[id(reader)]
+            classes_of_pair = classes[id(writer)], classes[id(reader)]
             case = (number, writer.plan.name, version, found)
             if found is None:
                 schema = schemas_of_plan(writer.plan.descriptor)[version]
                 data = [each for _ in range(MESSAGES) if (each := written(schema, rng)) is not None]
-                assert all(sides[1].read(each, version).write(version) == each for each in data), case
+                assert all(classes_of_pair[1].read(each, version).write(version) == each for each in data), case
             else:
                 shown = witness(writer.plan, reader.plan, version)
                 assert shown is not None
-                assert broken(shown.data, version, *sides), case
+                assert broken(shown.data, version, *classes_of_pair), case
             counts["breaks" if found else "proved"] += 1
     assert min(counts["breaks"], counts["proved"]) > PACKAGES / 4, counts

@@ -29,14 +29,14 @@ X = field("X")
 
 def tag_findings(tmp_path: Path, *releases: list[Json]) -> list[str]:
     """Return the findings about tags in the last list of fields after the earlier ones."""
-    sides = []
+    sets = []
     for number, fields in enumerate(releases):
         folder = tmp_path / str(number)
         folder.mkdir()
         definition = {"type": "data", "name": "Foo", "validVersions": "0", "flexibleVersions": "0+", "fields": fields}
         (folder / "Foo.json").write_text(json.dumps(definition))
-        sides.append(replace(set_of_folder(folder), name=f"release {number}"))
-    found = compare(baseline("releases", sides[:-1]), sides[-1]).findings
+        sets.append(replace(set_of_folder(folder), name=f"release {number}"))
+    found = compare(baseline("releases", sets[:-1]), sets[-1]).findings
     return ["\n".join(lines_of(each)).split(": ", 2)[2] for each in found if each.rule in ("TAG_REUSED", "TAG_MOVED")]
 
 

@@ -65,13 +65,13 @@ class _AnnotatedTraversal(SpanTraversal):
 
 
 def rows_of(schema: Schema, data: bytes) -> tuple[AnnotatedRow, ...]:
-    walk = _AnnotatedTraversal(data)
-    top = walk.struct(schema, "", "", is_whole=True)
-    return tuple(_row(leaf, data, walk) for leaf in top.leaves())
+    traversal = _AnnotatedTraversal(data)
+    top = traversal.struct(schema, "", "", is_whole=True)
+    return tuple(_row(leaf, data, traversal) for leaf in top.leaves())
 
 
-def _row(leaf: Span, data: bytes, walk: _AnnotatedTraversal) -> AnnotatedRow:
-    absent = walk.absent.get(leaf, {})
+def _row(leaf: Span, data: bytes, traversal: _AnnotatedTraversal) -> AnnotatedRow:
+    absent = traversal.absent.get(leaf, {})
     words = ", ".join(f"{each.name} = {formatted(each.default)}" for each in absent.values())
     note = f"absent, so {words}" if words else "not read" if leaf.role == REST else leaf.note
     path = "" if leaf.role == REST else leaf.path

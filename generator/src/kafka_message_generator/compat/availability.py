@@ -79,18 +79,18 @@ class Availability:
 
 
 def availability(
-    sides: Sequence[DefinitionSet], today: Today, older: Mapping[str, Versions] | None = None
+    sets: Sequence[DefinitionSet], today: Today, older: Mapping[str, Versions] | None = None
 ) -> Availability:
-    releases = tuple(side.name.removeprefix("Kafka ") for side in sides)
+    releases = tuple(definition_set.name.removeprefix("Kafka ") for definition_set in sets)
     found = Availability(releases, older=older or {})
-    names = names_of(sides, today)
+    names = names_of(sets, today)
     former: dict[str, list[tuple[int, DefinitionSet, str]]] = {}
-    for number, side in enumerate(sides):
-        for name in side.messages:
+    for number, definition_set in enumerate(sets):
+        for name in definition_set.messages:
             if (now := names.get(name)) is not None:
-                former.setdefault(now, []).append((number, side, name))
+                former.setdefault(now, []).append((number, definition_set, name))
     for now, places in sorted(former.items()):
-        found.runs[now] = tuple(_runs(today[now][0], places, len(sides)))
+        found.runs[now] = tuple(_runs(today[now][0], places, len(sets)))
         if late := _late(found, now, *today[now], places):
             found.late[now] = late
     return found
@@ -107,14 +107,14 @@ def _key(message: Message) -> Key:
     return message.name
 
 
-def names_of(sides: Sequence[DefinitionSet], today: Today) -> dict[str, str]:
+def names_of(sets: Sequence[DefinitionSet], today: Today) -> dict[str, str]:
     """Map the message names of any release to the current names, without removed messages."""
     keys = {_key(message): name for name, (message, _) in today.items()}
     messages = {name: message for name, (message, _) in today.items()}
-    older = baseline("", sides)
+    older = baseline("", sets)
     found = {}
-    for side in sides:
-        for name, message in side.messages.items():
+    for definition_set in sets:
+        for name, message in definition_set.messages.items():
             now = keys.get(_key(message))
             if now is not None or name in today:
                 found[name] = now or name
@@ -125,13 +125,13 @@ def names_of(sides: Sequence[DefinitionSet], today: Today) -> dict[str, str]:
 
 
 def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: int) -> Iterable[ReleaseRange]:
-    by_number = {number: (side, name) for number, side, name in places}
+    by_number = {number: (definition_set, name) for number, definition_set, name in places}
     before = ReleaseRange(-1, NONE)
     for number in range(count):
         now = ReleaseRange(number, NONE)
         if number in by_number:
-            side, name = by_number[number]
-            message, unstable = side.messages[name], side.unstable(name)
+            definition_set, name = by_number[number]
+            message, unstable = definition_set.messages[name], definition_set.unstable(name)
             # Up to Kafka 4.0, the version of a record key was its record type.
             valid = today.valid if today.kind == COORDINATOR_KEY else message.valid
             if unstable is not None and not valid.empty:
@@ -152,8 +152,8 @@ def _late(
             wanted.setdefault(versions.lowest, []).append(path)
     known: dict[str, int] = {}
     seen: set[int] = set()
-    for number, side, former in places:
-        before = side.plans.get(former)
+    for number, definition_set, former in places:
+        before = definition_set.plans.get(former)
         if before is not None and id(before) not in seen:
             seen.add(id(before))
             for version, paths in wanted.items():

@@ -56,11 +56,11 @@ class Changes:
 
 
 def changes(
-    found: Availability, sides: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLifetime]
+    found: Availability, sets: Sequence[DefinitionSet], today: Today, codes: Mapping[str, CodeLifetime]
 ) -> list[Changes]:
-    names = names_of(sides, today)
-    differing = [(), *(tuple(_differing(before, now, names)) for before, now in pairwise(sides))]
-    return [_changes(found, number, codes, differing[number]) for number in range(len(sides))]
+    names = names_of(sets, today)
+    differing = [(), *(tuple(_differing(before, now, names)) for before, now in pairwise(sets))]
+    return [_changes(found, number, codes, differing[number]) for number in range(len(sets))]
 
 
 def _changes(

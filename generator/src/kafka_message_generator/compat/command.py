@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kafka_message_generator.compat import formats
 from kafka_message_generator.compat.findings import LEVELS, RULES
+from kafka_message_generator.compat.history_page import page
 from kafka_message_generator.compat.inputs import (
     HISTORY,
     KINDS,
@@ -18,7 +19,6 @@ from kafka_message_generator.compat.inputs import (
     placed,
     sets_of_words,
 )
-from kafka_message_generator.compat.past import page
 from kafka_message_generator.compat.report import Report, compare
 from kafka_message_generator.compat.store import HistoryError
 from kafka_message_generator.compat.waivers import WaiverError, read_waivers, waived

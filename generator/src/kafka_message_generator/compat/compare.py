@@ -9,12 +9,12 @@ from kafka_message_generator.compat.signatures import (
     TOP,
     Above,
     ArrayOf,
-    Atom,
     FixedWidth,
     Inside,
     LengthPrefixed,
     Nullable,
-    TagAtom,
+    SignatureElement,
+    TagElement,
     Tags,
     WireSignature,
     inside_of,
@@ -64,8 +64,8 @@ def _ordered(found: Order | None) -> Difference | None:
     return None if found is None else Difference("REORDERED", found.path, found.wrote, found.reads)
 
 
-def added_tags(old: WireSignature, new: WireSignature) -> list[TagAtom]:
-    found: list[TagAtom] = []
+def added_tags(old: WireSignature, new: WireSignature) -> list[TagElement]:
+    found: list[TagElement] = []
     for before, after in zip(old, new, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
             known = {each.tag for each in before.fields}
@@ -85,7 +85,7 @@ def _sequence(writer: WireSignature, reader: WireSignature, above: Above = TOP) 
     return _end(None, reader[len(writer)]) if len(reader) > len(writer) else None
 
 
-def _end(wrote: Atom | None, reads: Atom | None) -> Difference:
+def _end(wrote: SignatureElement | None, reads: SignatureElement | None) -> Difference:
     more = wrote or reads
     assert more is not None
     if isinstance(more, Tags):
@@ -163,11 +163,11 @@ def _other(writer: WireSignature, reader: WireSignature, above: Above) -> Differ
     return Difference(reason, reads.label, *words)
 
 
-def _names(atoms: WireSignature, above: Inside) -> list[Parts]:
-    return [parts(each.label, above.path) for each in atoms]
+def _names(signature: WireSignature, above: Inside) -> list[Parts]:
+    return [parts(each.label, above.path) for each in signature]
 
 
-def _of_types(wrote: Atom, reads: Atom) -> str:
+def _of_types(wrote: SignatureElement, reads: SignatureElement) -> str:
     if not isinstance(wrote, FixedWidth) or not isinstance(reads, FixedWidth):
         return "TYPE"
     forms = {wrote.form, reads.form}
@@ -177,9 +177,9 @@ def _of_types(wrote: Atom, reads: Atom) -> str:
     return "WIDTH" if is_integer and len({INTEGERS[form].is_signed for form in forms}) == 1 else "TYPE"
 
 
-def _words(atom: Atom | None) -> str:
-    if atom is None:
+def _words(element: SignatureElement | None) -> str:
+    if element is None:
         return "the end"
-    if isinstance(atom, Tags):
-        return f"{atom.form} tags"
-    return f"{atom.label}: {atom}"
+    if isinstance(element, Tags):
+        return f"{element.form} tags"
+    return f"{element.label}: {element}"

@@ -150,8 +150,8 @@ def _json(member: Field) -> str:
     return f"an array, each {each}" if member.type.is_array else each
 
 
-def _plan_of(side: DefinitionSet, name: str, path: str) -> FieldPlan | None:
-    plan, found = side.plans[name], None
+def _plan_of(definition_set: DefinitionSet, name: str, path: str) -> FieldPlan | None:
+    plan, found = definition_set.plans[name], None
     struct = plan.body
     for part in path.split("."):
         own = part.removesuffix("[]")
@@ -169,10 +169,10 @@ def _python(plan: FieldPlan | None, member: Field) -> str:
     return f"{text} | None" if plan is not None and plan.nullable else text
 
 
-def _keys(side: DefinitionSet, name: str, member: Field) -> str:
+def _keys(definition_set: DefinitionSet, name: str, member: Field) -> str:
     if not (member.type.is_struct and member.type.is_array):
         return "none"
-    struct = next((each for each in side.plans[name].structs if each.name == member.type.name), None)
+    struct = next((each for each in definition_set.plans[name].structs if each.name == member.type.name), None)
     keys = [] if struct is None else [key.name for key in struct.keys]
     return ", ".join(keys) or "none"
 

@@ -50,7 +50,7 @@ class DefinitionSet:
 def members_of(message: Message) -> Iterator[tuple[str, Field]]:
     """Yield the fields of a message with paths such as ``Topics[].Partitions[].Leader``."""
     structs = {struct.name: struct.members for struct in message.common_structs}
-    for member in message.walk():
+    for member in message.all_fields():
         if member.fields or member.optional_fields:
             structs[member.type.name] = member.fields + member.optional_fields
     yield from _members(message.fields + message.optional_fields, structs, "")
@@ -87,20 +87,20 @@ class Baseline:
         return self.sets[-1]
 
 
-def baseline(name: str, sides: Sequence[DefinitionSet]) -> Baseline:
+def baseline(name: str, sets: Sequence[DefinitionSet]) -> Baseline:
     """Collect the versions of all sets, which are given oldest first, except unstable versions."""
     versions: dict[str, dict[int, Released]] = {}
-    for side in sides:
-        for message, plan in side.plans.items():
-            unstable = side.unstable(message)
+    for definition_set in sets:
+        for message, plan in definition_set.plans.items():
+            unstable = definition_set.unstable(message)
             known = versions.setdefault(message, {})
-            known |= {version: Released(side, plan) for version in plan.valid if version != unstable}
-    return Baseline(name, tuple(sides), versions)
+            known |= {version: Released(definition_set, plan) for version in plan.valid if version != unstable}
+    return Baseline(name, tuple(sets), versions)
 
 
 def release_sets(root: Path) -> Iterator[DefinitionSet]:
     """Yield every release of a history, oldest first. Raises HistoryError and SpecError."""
-    for release, found in store.read(root).walk():
+    for release, found in store.read(root).by_release():
         yield _side(release, found)
 
 
@@ -112,14 +112,14 @@ def set_of_release(root: Path, release: str) -> DefinitionSet:
 def set_of_files(folder: Path, files: Sequence[Path]) -> DefinitionSet:
     """Return the definitions of a folder, each checked alone. Raises SpecError."""
     root = folder if folder.is_dir() else folder.parent
-    side = DefinitionSet(folder.as_posix(), {}, {})
+    definition_set = DefinitionSet(folder.as_posix(), {}, {})
     for path in files:
         message, plan = _load(path, is_released=False)
-        side.messages[message.name] = message
-        side.folders[message.name] = path.relative_to(root).parent.as_posix().removeprefix(".")
+        definition_set.messages[message.name] = message
+        definition_set.folders[message.name] = path.relative_to(root).parent.as_posix().removeprefix(".")
         if plan is not None:
-            side.plans[message.name] = plan
-    return side
+            definition_set.plans[message.name] = plan
+    return definition_set
 
 
 def _side(release: str, found: dict[str, store.Definition]) -> DefinitionSet:
@@ -160,7 +160,7 @@ def successor(
     last = versions[max(versions)].source.messages[name]
     for candidate, message in today.items():
         may_be = last.api_key is None and candidate.startswith(name) and message.kind == last.kind
-        if not may_be or any({name, candidate} <= side.messages.keys() for side in older.sets):
+        if not may_be or any({name, candidate} <= definition_set.messages.keys() for definition_set in older.sets):
             continue
         if all(version in message.valid for version in versions):
             plan = plan_of(candidate)

@@ -54,10 +54,10 @@ def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) ->
         raise CompatInputError(str(error)) from None
 
 
-def placed(report: Report, *sides: DefinitionSet) -> Report:
+def placed(report: Report, *sets: DefinitionSet) -> Report:
     findings = report.findings
-    for side in sides:
-        findings = tuple(replace(each, location=_placed(each.location, side.unpacked)) for each in findings)
+    for definition_set in sets:
+        findings = tuple(replace(each, location=_placed(each.location, definition_set.unpacked)) for each in findings)
     return replace(report, findings=findings)
 
 

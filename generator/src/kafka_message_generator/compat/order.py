@@ -79,12 +79,17 @@ def _words(own: list[Parts], tags: dict[Parts, int]) -> dict[Parts, str]:
     return regular | {field: f"by tag {tag}" for field, tag in tags.items()}
 
 
-def _own(atoms: WireSignature, above: Inside) -> list[Parts]:
-    return [parts(atom.label, above.path) for atom in atoms if not isinstance(atom, Tags)]
+def _own(signature: WireSignature, above: Inside) -> list[Parts]:
+    return [parts(element.label, above.path) for element in signature if not isinstance(element, Tags)]
 
 
-def _tags(atoms: WireSignature, above: Inside) -> dict[Parts, int]:
-    return {parts(each.label, above.path): each.tag for atom in atoms if isinstance(atom, Tags) for each in atom.fields}
+def _tags(signature: WireSignature, above: Inside) -> dict[Parts, int]:
+    return {
+        parts(each.label, above.path): each.tag
+        for element in signature
+        if isinstance(element, Tags)
+        for each in element.fields
+    }
 
 
 def _path(field: Parts, above: Inside) -> str:

@@ -1,4 +1,4 @@
-"""Wire signatures: the encoding of a message version as a sequence of atoms, which are values, arrays and tag sections.
+"""Wire signatures: the encoding of a message version as a sequence of elements, which are values, arrays and tag sections.
 
 Equal signatures mean equal bytes. Names do not affect equality, and a struct without tags equals the sequence of its fields.
 """
@@ -61,7 +61,7 @@ class Nullable:
 
 
 @dataclass(frozen=True)
-class TagAtom:
+class TagElement:
     label: str = field(compare=False)
     tag: int
     value: WireSignature
@@ -78,7 +78,7 @@ class Tags:
 
     label: str = field(compare=False)
     form: str  # ``sequential``, ``interleaved`` or ``optional``
-    fields: tuple[TagAtom, ...]
+    fields: tuple[TagElement, ...]
     absent: tuple[int, ...] = field(default=(), compare=False)
     """Tags that other versions define and this version rejects."""
 
@@ -86,51 +86,51 @@ class Tags:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
 
 
-Atom = FixedWidth | LengthPrefixed | ArrayOf | Nullable | Tags
-WireSignature = tuple[Atom, ...]
+SignatureElement = FixedWidth | LengthPrefixed | ArrayOf | Nullable | Tags
+WireSignature = tuple[SignatureElement, ...]
 
 
 def signature_of(plan: model.MessagePlan, version: int) -> WireSignature:
     return _Unfolder(plan).layout(plan.body, version, "")
 
 
-def digest(atoms: WireSignature) -> str:
+def digest(signature: WireSignature) -> str:
     """Return 16 hexadecimal digits that identify a signature."""
-    return hashlib.sha256(_text(atoms).encode()).hexdigest()[:16]
+    return hashlib.sha256(_text(signature).encode()).hexdigest()[:16]
 
 
-def labels(atoms: WireSignature) -> Iterator[str]:
+def labels(signature: WireSignature) -> Iterator[str]:
     """Yield the field paths in wire order, nested fields after their parent."""
-    for atom in atoms:
-        if isinstance(atom, Tags):
-            for each in atom.fields:
+    for element in signature:
+        if isinstance(element, Tags):
+            for each in element.fields:
                 yield from (each.label, *labels(each.value)) if _is_struct(each.value) else (each.label,)
         else:
-            yield atom.label
-            if isinstance(atom, ArrayOf):
-                yield from labels(atom.element)
-            elif isinstance(atom, Nullable):
-                yield from labels(atom.inside)
+            yield element.label
+            if isinstance(element, ArrayOf):
+                yield from labels(element.element)
+            elif isinstance(element, Nullable):
+                yield from labels(element.inside)
 
 
-def tag_signatures(atoms: WireSignature) -> Iterator[TagAtom]:
+def tag_signatures(signature: WireSignature) -> Iterator[TagElement]:
     """Yield the tagged fields, nested fields after their parent."""
-    for atom in atoms:
-        if isinstance(atom, Tags):
-            for each in atom.fields:
+    for element in signature:
+        if isinstance(element, Tags):
+            for each in element.fields:
                 yield from (each, *tag_signatures(each.value))
-        elif isinstance(atom, ArrayOf):
-            yield from tag_signatures(atom.element)
-        elif isinstance(atom, Nullable):
-            yield from tag_signatures(atom.inside)
+        elif isinstance(element, ArrayOf):
+            yield from tag_signatures(element.element)
+        elif isinstance(element, Nullable):
+            yield from tag_signatures(element.inside)
 
 
-def _is_struct(atoms: WireSignature) -> bool:
-    return len(atoms) != 1 or isinstance(atoms[0], ArrayOf | Nullable)
+def _is_struct(signature: WireSignature) -> bool:
+    return len(signature) != 1 or isinstance(signature[0], ArrayOf | Nullable)
 
 
-def _text(atoms: WireSignature) -> str:
-    return ", ".join(map(str, atoms))
+def _text(signature: WireSignature) -> str:
+    return ", ".join(map(str, signature))
 
 
 def _marked(text: str, compact: bool, nullable: bool) -> str:
@@ -143,9 +143,9 @@ class _Unfolder:
 
     def layout(self, struct: model.StructPlan, version: int, path: str) -> WireSignature:
         found = next(layout for layout in struct.layouts if version in layout.versions)
-        return tuple(self._atoms(struct, found, path))
+        return tuple(self._elements(struct, found, path))
 
-    def _atoms(self, struct: model.StructPlan, layout: model.Layout, path: str) -> Iterator[Atom]:
+    def _elements(self, struct: model.StructPlan, layout: model.Layout, path: str) -> Iterator[SignatureElement]:
         for operation in layout.operations:
             if isinstance(operation, model.TagSection):
                 form = "interleaved" if operation.interleaved else "sequential"
@@ -165,8 +165,8 @@ class _Unfolder:
         absent: tuple[int, ...] = (),
     ) -> Tags:
         is_tagged = form != "optional"
-        atoms = tuple(
-            TagAtom(
+        elements = tuple(
+            TagElement(
                 _label(struct, tagged.name, path),
                 tagged.tag,
                 tuple(self._payload(struct, tagged.payload, path, is_tagged)),
@@ -174,11 +174,11 @@ class _Unfolder:
             )
             for tagged in fields
         )
-        return Tags(path, form, atoms, absent)
+        return Tags(path, form, elements, absent)
 
     def _payload(
         self, struct: model.StructPlan, operation: model.Payload | model.Operation, path: str, is_tagged: bool
-    ) -> Iterator[Atom]:
+    ) -> Iterator[SignatureElement]:
         if isinstance(operation, model.FixedRun):
             for member in operation.fields:
                 yield FixedWidth(_label(struct, member.name, path), member.type)
@@ -192,14 +192,16 @@ class _Unfolder:
             form = "string" if isinstance(operation, model.String) else "bytes"
             yield LengthPrefixed(label, form, operation.compact, operation.nullable)
         elif isinstance(operation, model.Array):
-            element = tuple(self._element(struct, operation, f"{label}[]"))
+            element = tuple(self._array_element(struct, operation, f"{label}[]"))
             yield ArrayOf(label, operation.compact, operation.nullable, element)
         elif operation.nullable:
             yield Nullable(label, is_tagged, self._inner(operation.layout, label))
         else:
             yield from self._inner(operation.layout, label)
 
-    def _element(self, struct: model.StructPlan, operation: model.Array, label: str) -> Iterator[Atom]:
+    def _array_element(
+        self, struct: model.StructPlan, operation: model.Array, label: str
+    ) -> Iterator[SignatureElement]:
         if isinstance(operation.element, model.LayoutRef):
             yield from self._inner(operation.element, label)
         elif isinstance(operation.element, model.PackedElement):
@@ -265,10 +267,14 @@ def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
             yield Inside(each.label, each.value), values[each.tag]
 
 
-def inside_of(atom: ArrayOf | Nullable) -> Inside:
-    return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, ArrayOf) else Inside(atom.label, atom.inside)
+def inside_of(element: ArrayOf | Nullable) -> Inside:
+    return (
+        Inside(f"{element.label}[]", element.element)
+        if isinstance(element, ArrayOf)
+        else Inside(element.label, element.inside)
+    )
 
 
 Above = tuple[Inside, Inside]
-"""The parents of two compared sequences of atoms."""
+"""The parents of two compared wire signatures."""
 TOP = (Inside("", ()), Inside("", ()))

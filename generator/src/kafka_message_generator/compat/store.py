@@ -81,9 +81,9 @@ class History:
         """Return the definitions of a release by message name. Raises HistoryError."""
         if release not in self.names:
             raise HistoryError(f"{self.root}: unknown release {release}; expected one of {', '.join(self.names)}")
-        return next(found for name, found in self.walk() if name == release)
+        return next(found for name, found in self.by_release() if name == release)
 
-    def walk(self) -> Iterator[tuple[str, dict[str, Definition]]]:
+    def by_release(self) -> Iterator[tuple[str, dict[str, Definition]]]:
         """Yield every release with its definitions, oldest first."""
         current: dict[str, Definition] = {}
         first: dict[tuple[str, str], str] = {}
@@ -191,7 +191,7 @@ def releases_of(root: Path) -> Releases:
     jars = {release.name: release.jars for release in history.releases}
     texts: dict[Path, str] = {}
     found: Releases = {}
-    for release, current in history.walk():
+    for release, current in history.by_release():
         for each in current.values():
             if each.path not in texts:
                 texts[each.path] = each.path.read_text(encoding="utf-8")

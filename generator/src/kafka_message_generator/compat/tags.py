@@ -58,16 +58,18 @@ _Key = tuple[str, bool, int]
 def tag_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     """Yield tags that were reused for another field, and fields whose tag changed."""
     for name in sorted(new.plans):
-        yield from _of_message(name, [side for side in old.sets if name in side.plans], new)
+        yield from _of_message(
+            name, [definition_set for definition_set in old.sets if name in definition_set.plans], new
+        )
 
 
-def _of_message(name: str, sides: list[DefinitionSet], new: DefinitionSet) -> Iterator[Finding]:
+def _of_message(name: str, sets: list[DefinitionSet], new: DefinitionSet) -> Iterator[Finding]:
     used: dict[_Key, Use] = {}
-    for before, side in zip([None, *sides], sides, strict=False):
-        now = dict(_uses(name, side))
-        known = _followed(name, used, before, side)
+    for before, definition_set in zip([None, *sets], sets, strict=False):
+        now = dict(_uses(name, definition_set))
+        known = _followed(name, used, before, definition_set)
         used = {key: use if key in now else replace(use, is_retired=True) for key, use in known.items()} | now
-    used = _followed(name, used, sides[-1] if sides else None, new)
+    used = _followed(name, used, sets[-1] if sets else None, new)
     tags = {use.path: use for use in used.values()}
     for key, use in _uses(name, new):
         tag, former, same = key[2], used.get(key), tags.get(use.path)
@@ -89,11 +91,13 @@ def _followed(name: str, used: dict[_Key, Use], before: DefinitionSet | None, af
     }
 
 
-def _uses(name: str, side: DefinitionSet) -> Iterator[tuple[_Key, Use]]:
-    for path, member in side.members(name):
+def _uses(name: str, definition_set: DefinitionSet) -> Iterator[tuple[_Key, Use]]:
+    for path, member in definition_set.members(name):
         if member.tag is not None:
             struct = path.rpartition(".")[0]
-            yield (struct, member.is_optional, member.tag), Use(member, path, path, side.plans[name], side.name)
+            yield (struct, member.is_optional, member.tag), Use(
+                member, path, path, definition_set.plans[name], definition_set.name
+            )
 
 
 def _finding(rule: str, message: str, use: Use, what: str, remedy: str, before: str, after: str, since: str) -> Finding:

@@ -137,11 +137,11 @@ def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     """Yield findings about changed API keys and types, reused API keys, and renamed messages."""
     owners: dict[tuple[str, int], tuple[str, str]] = {}
     last: dict[str, tuple[Message, str]] = {}
-    for side in old.sets:
-        for message in side.messages.values():
-            last[message.name] = (message, side.name)
+    for definition_set in old.sets:
+        for message in definition_set.messages.values():
+            last[message.name] = (message, definition_set.name)
             if message.api_key is not None:
-                owners[message.kind, message.api_key] = (message.name, side.name)
+                owners[message.kind, message.api_key] = (message.name, definition_set.name)
     for name, message in sorted(new.messages.items()):
         before, release = last.get(name, (message, ""))
         if before.api_key is not None and before.api_key != message.api_key:

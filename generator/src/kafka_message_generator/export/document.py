@@ -59,8 +59,10 @@ def _error(error: ErrorCode) -> Object:
 
 
 def _record_type(record: tables.RecordTypeEntry) -> Object:
-    sides: Object = {name: side for name, side in (("key", record.key), ("value", record.value)) if side is not None}
-    return {"folder": record.family, "type": record.number, **sides}
+    references: Object = {
+        name: message for name, message in (("key", record.key), ("value", record.value)) if message is not None
+    }
+    return {"folder": record.family, "type": record.number, **references}
 
 
 def _about(text: str) -> Object:
@@ -68,7 +70,7 @@ def _about(text: str) -> Object:
 
 
 def _apis(definitions: Definitions) -> list[Json]:
-    sides = {message.name: message for message in definitions.messages if message.kind in (REQUEST, RESPONSE)}
+    by_name = {message.name: message for message in definitions.messages if message.kind in (REQUEST, RESPONSE)}
     found: list[Json] = []
     for api in tables.apis(definitions):
         versions = api.valid
@@ -77,10 +79,10 @@ def _apis(definitions: Definitions) -> list[Json]:
             one["supportedVersions"] = list(api.supported)
         if not versions.empty:
             one["request"] = api.request
-            one["requestHeaderVersions"] = headers(sides[api.request], versions)
+            one["requestHeaderVersions"] = headers(by_name[api.request], versions)
             if api.response:
                 one["response"] = api.response
-                one["responseHeaderVersions"] = headers(sides[api.response], versions)
+                one["responseHeaderVersions"] = headers(by_name[api.response], versions)
         if deprecated := list(api.deprecated.intersect(versions)):
             one["deprecatedVersions"] = deprecated
         if api.latest_version_unstable:

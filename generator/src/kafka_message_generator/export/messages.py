@@ -17,7 +17,7 @@ from kafka_message_generator.spec.versions import Versions
 
 _SAFE = (1 << 53) - 1
 """Largest integer written as a JSON number instead of a string."""
-_FACTS = ("versions", "nullableVersions", "tag", "taggedVersions", "optional", "flexibleVersions")
+_PROPERTIES = ("versions", "nullableVersions", "tag", "taggedVersions", "optional", "flexibleVersions")
 _MARKS = ("ignorable", "mapKey", "enumeration", "about")
 
 
@@ -51,8 +51,8 @@ def _message(plan: MessagePlan, message: Message, definitions: Definitions) -> J
         found["about"] = plan.about
     found.update(_secrets(plan.name, definitions))
     found.update(_contents(plan.name, {each.name for each in definitions.plans}))
-    facts = json.loads(plan.descriptor)
-    defined = {**facts.get("structs", {}), plan.name: facts["fields"]}
+    descriptor = json.loads(plan.descriptor)
+    defined = {**descriptor.get("structs", {}), plan.name: descriptor["fields"]}
     common = {struct.name for struct in message.common_structs}
     named = entity_fields(plan.name, defined, definitions.entities)
     found["structs"] = [
@@ -109,15 +109,15 @@ def _struct(
     return found
 
 
-def _field(fact: Mapping[str, Json]) -> Object:
-    name = str(fact["json"])
+def _field(field: Mapping[str, Json]) -> Object:
+    name = str(field["json"])
     found: Object = {"name": name}
-    if snake_case(name) != fact["name"]:
-        found["snakeName"] = fact["name"]
-    found["type"] = fact["type"]
-    found.update({key: fact[key] for key in _FACTS if key in fact})
-    found["default"] = _default(fact)
-    found.update({key: fact[key] for key in _MARKS if key in fact})
+    if snake_case(name) != field["name"]:
+        found["snakeName"] = field["name"]
+    found["type"] = field["type"]
+    found.update({key: field[key] for key in _PROPERTIES if key in field})
+    found["default"] = _default(field)
+    found.update({key: field[key] for key in _MARKS if key in field})
     return found
 
 
@@ -140,10 +140,10 @@ def _by_code(named: EntityField) -> dict[str, str]:
     return {str(code): entity for code, entity in named.types}
 
 
-def _default(fact: Mapping[str, Json]) -> Json:
-    kind = str(fact["type"])
-    if "default" in fact:
-        default = fact["default"]
+def _default(field: Mapping[str, Json]) -> Json:
+    kind = str(field["type"])
+    if "default" in field:
+        default = field["default"]
         is_big = isinstance(default, int) and abs(default) > _SAFE
         return str(default) if is_big else default
     if kind.startswith("[]"):

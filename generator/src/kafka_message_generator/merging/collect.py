@@ -93,12 +93,14 @@ def _identity(message: Message) -> str:
 def _unite(message: Message, released: dict[int, Released]) -> Message:
     extra = {version: each for version, each in released.items() if version not in message.valid}
     result = message
-    for side in _sides(extra):
-        former = side.messages[message.name]
+    for definition_set in _definition_sets(extra):
+        former = definition_set.messages[message.name]
         names = {}
         if not result.is_removed:
-            paths = ({path for path, _ in found} for found in (side.members(message.name), members_of(result)))
-            names = renamed(side.plans[message.name], _plan(result), *paths)
+            paths = (
+                {path for path, _ in found} for found in (definition_set.members(message.name), members_of(result))
+            )
+            names = renamed(definition_set.plans[message.name], _plan(result), *paths)
         result = union(result, former, names)
     plan = _plan(result)
     for version, each in released.items():
@@ -106,7 +108,7 @@ def _unite(message: Message, released: dict[int, Released]) -> Message:
     return result
 
 
-def _sides(extra: dict[int, Released]) -> list[DefinitionSet]:
+def _definition_sets(extra: dict[int, Released]) -> list[DefinitionSet]:
     found: list[DefinitionSet] = []
     for version in sorted(extra, reverse=True):
         if extra[version].source not in found:

@@ -26,7 +26,7 @@ class _Table:
         for struct in message.common_structs:
             table.common[struct.name] = struct
             table.structs[struct.name] = list(struct.fields)
-        for member in message.walk():
+        for member in message.all_fields():
             if member.fields:
                 table.structs[member.type.name] = list(member.fields)
         table.structs[""] = list(message.fields)

@@ -57,37 +57,37 @@ def _json(value: object) -> str:
 
 
 def _field(member: Field, enumeration: str | None, secret: bool | dict[str, object]) -> dict[str, object]:
-    facts: dict[str, object] = {
+    descriptor: dict[str, object] = {
         "name": snake_case(member.name),
         "json": camel_case(member.name),
         "type": str(member.type),
         "versions": str(member.versions),
     }
     if not member.nullable.empty:
-        facts["nullableVersions"] = str(member.nullable)
+        descriptor["nullableVersions"] = str(member.nullable)
     if member.tag is not None:
-        facts["tag"] = member.tag
-        facts["taggedVersions"] = str(member.tagged)
+        descriptor["tag"] = member.tag
+        descriptor["taggedVersions"] = str(member.tagged)
     if member.is_optional:
-        facts["optional"] = True
+        descriptor["optional"] = True
     for key, encodings in (("encoding", member.encodings), ("elementEncoding", member.element_encodings)):
         if encodings:
-            facts[key] = {str(encoding.versions): encoding.name for encoding in encodings}
+            descriptor[key] = {str(encoding.versions): encoding.name for encoding in encodings}
     if member.flexible is not None:
-        facts["flexibleVersions"] = str(member.flexible)
+        descriptor["flexibleVersions"] = str(member.flexible)
     if member.entity_type != "unknown":
-        facts["entityType"] = member.entity_type
+        descriptor["entityType"] = member.entity_type
     if enumeration is not None:
-        facts["enumeration"] = enumeration
+        descriptor["enumeration"] = enumeration
     if secret:
-        facts["secret"] = secret
+        descriptor["secret"] = secret
     for key, value in (("ignorable", member.ignorable), ("mapKey", member.map_key)):
         if value:
-            facts[key] = True
-    facts.update(_default(member))
+            descriptor[key] = True
+    descriptor.update(_default(member))
     if about := " ".join(member.about.split()):
-        facts["about"] = about
-    return facts
+        descriptor["about"] = about
+    return descriptor
 
 
 def _default(member: Field) -> dict[str, object]:

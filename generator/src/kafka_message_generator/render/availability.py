@@ -28,8 +28,8 @@ def availability_of(definitions: Definitions) -> Availability | None:
     """Return the availability of all messages, or None without a history. Raises HistoryError and SpecError."""
     if definitions.history is None:
         return None
-    sides = list(release_sets(definitions.history))
-    return availability(sides, today_of(definitions), read_older(definitions.history))
+    sets = list(release_sets(definitions.history))
+    return availability(sets, today_of(definitions), read_older(definitions.history))
 
 
 def today_of(definitions: Definitions) -> Today:

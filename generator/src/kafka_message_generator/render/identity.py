@@ -72,7 +72,7 @@ def identity_of(definitions: Definitions, given: str | None) -> Identity:
         "requires-python": settings.requires_python,
         "license": settings.license,
         "license-files": list(settings.license_files) or None,
-        "authors": [author.facts for author in settings.authors] or None,
+        "authors": [author.project_keys for author in settings.authors] or None,
         "classifiers": _classifiers(settings),
     }
     components = _components(definitions)

@@ -143,8 +143,8 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
 def manifest(request: PackageRequest, identity: Identity, files: Files, used: dict[str, str]) -> str:
     """Return the manifest as JSON."""
     hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in sorted(files.items())}
-    facts = {"package": identity.import_name, "inputs": inputs_hash(request), "tools": used, "files": hashes}
-    return json.dumps(facts, indent=1) + "\n"
+    contents = {"package": identity.import_name, "inputs": inputs_hash(request), "tools": used, "files": hashes}
+    return json.dumps(contents, indent=1) + "\n"
 
 
 def _template(name: str, identity: Identity, definitions: Definitions, found: Availability | None) -> str:

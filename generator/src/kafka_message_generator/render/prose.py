@@ -32,8 +32,8 @@ def struct_docstring(plan: MessagePlan, struct: StructPlan, note: str = "") -> s
     key = "" if plan.api_key is None else f"{_KEY_NAMES.get(plan.kind, 'API key')} {plan.api_key}, "
     flexible = plan.flexible.intersect(plan.valid)
     is_flexible = "none of them flexible" if flexible.empty else f"flexible from {flexible.lowest}"
-    facts = f"{plan.kind.capitalize()}, {key}{_versions(plan.valid)}, {is_flexible}."
-    return docstring([plan.about or f"{plan.name}.", f"{facts} {note}".rstrip()], 4)
+    summary = f"{plan.kind.capitalize()}, {key}{_versions(plan.valid)}, {is_flexible}."
+    return docstring([plan.about or f"{plan.name}.", f"{summary} {note}".rstrip()], 4)
 
 
 _KEY_NAMES = {METADATA: "record type", COORDINATOR_KEY: "record type", COORDINATOR_VALUE: "record type"}

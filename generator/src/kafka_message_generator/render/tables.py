@@ -61,11 +61,11 @@ class RecordTypeEntry:
 
 def apis(definitions: Definitions) -> list[Api]:
     """Return every API, sorted by key; a removed API has no versions."""
-    sides: dict[int, dict[str, Message]] = {}
+    messages: dict[int, dict[str, Message]] = {}
     for message in definitions.messages:
         if message.kind in (REQUEST, RESPONSE) and message.api_key is not None:
-            sides.setdefault(message.api_key, {})[message.kind] = message
-    return [_api(key, side[REQUEST], side.get(RESPONSE)) for key, side in sorted(sides.items())]
+            messages.setdefault(message.api_key, {})[message.kind] = message
+    return [_api(key, of_kind[REQUEST], of_kind.get(RESPONSE)) for key, of_kind in sorted(messages.items())]
 
 
 def listed(definitions: Definitions) -> list[Listed]:
@@ -169,8 +169,8 @@ def entity_types(definitions: Definitions) -> list[tuple[str, list[tuple[str, st
     """Return the fields with entity types by message, as struct, field and types."""
     found = []
     for plan in sorted(definitions.plans, key=lambda each: each.name):
-        facts = json.loads(plan.descriptor)
-        structs = {**facts.get("structs", {}), plan.name: facts["fields"]}
+        descriptor = json.loads(plan.descriptor)
+        structs = {**descriptor.get("structs", {}), plan.name: descriptor["fields"]}
         if named := entity_fields(plan.name, structs, definitions.entities):
             found.append((plan.name, sorted((*key, each.entities) for key, each in named.items())))
     return found

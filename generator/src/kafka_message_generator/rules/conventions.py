@@ -16,7 +16,7 @@ def check(messages: Sequence[Message], problems: Problems) -> None:
     for message in used:
         _quoted(message.quoted, problems)
         _file_name(message, problems)
-        for member in message.walk():
+        for member in message.all_fields():
             _quoted(member.quoted, problems)
             _field(member, problems)
     _descriptions(used, problems)
@@ -53,7 +53,7 @@ def _field(member: Field, problems: Problems) -> None:
 def _descriptions(messages: Sequence[Message], problems: Problems) -> None:
     missing = [list(_undescribed(message)) for message in messages]
     count = sum(map(len, missing))
-    if count and count == sum(len(list(message.walk())) for message in messages):
+    if count and count == sum(len(list(message.all_fields())) for message in messages):
         missing = [[member for members in missing for member in members]]
     for members in filter(None, missing):
         first, number = members[0], len(members)
@@ -63,4 +63,4 @@ def _descriptions(messages: Sequence[Message], problems: Problems) -> None:
 
 
 def _undescribed(message: Message) -> Iterator[Field]:
-    return (member for member in message.walk() if not member.about.strip())
+    return (member for member in message.all_fields() if not member.about.strip())

@@ -72,7 +72,7 @@ def entity_fields(
 
 
 def resolve(
-    facts: tuple[EntityAnnotation, ...],
+    annotations: tuple[EntityAnnotation, ...],
     messages: Messages,
     problems: Problems,
     more: Mapping[str, str] = MappingProxyType({}),
@@ -83,11 +83,11 @@ def resolve(
     """
     types = {**TYPES, **{name: (kind,) for name, kind in more.items()}}
     found: dict[tuple[str, str, str], tuple[EntityField, set[str]]] = {}
-    for fact in facts:
-        for path in existing(fact, fact.fields, messages, problems):
-            named = _entity_field(fact, path, messages, types, problems)
+    for annotation in annotations:
+        for path in existing(annotation, annotation.fields, messages, problems):
+            named = _entity_field(annotation, path, messages, types, problems)
             earlier, paths = found.setdefault((named.message, named.struct, named.field), (named, set()))
-            what = f"{path.text} of {fact.message}"
+            what = f"{path.text} of {annotation.message}"
             if path.text in paths:
                 problems.error(path.location, f"{what} is listed twice; remove one")
             elif earlier != named:
@@ -98,24 +98,26 @@ def resolve(
 
 
 def _entity_field(
-    fact: EntityAnnotation, path: FieldPath, messages: Messages, known_types: Types, problems: Problems
+    annotation: EntityAnnotation, path: FieldPath, messages: Messages, known_types: Types, problems: Problems
 ) -> EntityField:
-    field = field_at(path, *messages[fact.message])
+    field = field_at(path, *messages[annotation.message])
     assert field is not None
-    kinds = fact.kinds
+    kinds = annotation.kinds
     if field.entity_type != "unknown":
-        what = f"the definition already has {field.entity_type} as the entity type of {path.text} of {fact.message}"
+        what = (
+            f"the definition already has {field.entity_type} as the entity type of {path.text} of {annotation.message}"
+        )
         problems.error(path.location, f"{what}; remove the entry")
     if kinds.entity is not None:
         _check_type(kinds.entity, kinds.entity.text, path.text, field, known_types, problems)
     for code, entity in kinds.values:
         _check_type(code, entity, path.text, field, known_types, problems)
-    place = (fact.message, owner(fact.message, path, messages), snake_case(field.name))
-    if fact.by is None:
+    place = (annotation.message, owner(annotation.message, path, messages), snake_case(field.name))
+    if annotation.by is None:
         return EntityField(*place, kinds.entity.text if kinds.entity else "", wildcard=kinds.wildcard)
-    request = _request(fact.message, messages) if fact.is_by_request else ""
-    types = _codes(fact, fact.by, request, path, messages, problems)
-    return EntityField(*place, "", request, snake_case(fact.by.names[-1]), types, kinds.wildcard)
+    request = _request(annotation.message, messages) if annotation.is_by_request else ""
+    types = _codes(annotation, annotation.by, request, path, messages, problems)
+    return EntityField(*place, "", request, snake_case(annotation.by.names[-1]), types, kinds.wildcard)
 
 
 def _request(response: str, messages: Messages) -> str:
@@ -127,25 +129,25 @@ def _request(response: str, messages: Messages) -> str:
 
 
 def _codes(
-    fact: EntityAnnotation, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
+    annotation: EntityAnnotation, by: FieldPath, request: str, path: FieldPath, messages: Messages, problems: Problems
 ) -> tuple[tuple[int | str, str], ...]:
-    message = request if fact.is_by_request else fact.message
+    message = request if annotation.is_by_request else annotation.message
     field = field_at(by, *messages[message]) if message else None
     if field is None:
-        name = message or f"the request of {fact.message}"
+        name = message or f"the request of {annotation.message}"
         problems.error(by.location, f"{name} has no field {by.text!r}; write for example Topics.Name")
         return ()
-    if by.names[:-1] != ([] if fact.is_by_request else path.names[:-1]):
+    if by.names[:-1] != ([] if annotation.is_by_request else path.names[:-1]):
         remedy = "name a field in the struct of the entity, or at the top level of the request"
         problems.error(by.location, f"{by.text} of {message} is in another struct; {remedy}")
     if str(field.type) == "string":
-        return tuple((code.text, entity) for code, entity in fact.kinds.values)
+        return tuple((code.text, entity) for code, entity in annotation.kinds.values)
     if str(field.type) not in NUMBER_RANGES:
         problems.error(by.location, f"{by.text} of {message} is {field.type}; it must be a number or a string")
         return ()
     lowest, highest = NUMBER_RANGES[str(field.type)]
     found: list[tuple[int | str, str]] = []
-    for code, entity in fact.kinds.values:
+    for code, entity in annotation.kinds.values:
         text = code.text
         if text.isascii() and text.isdigit() and lowest <= int(text) <= highest:
             found.append((int(text), entity))

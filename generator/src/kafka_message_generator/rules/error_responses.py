@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from kafka_message_generator.rules.defaults import DefaultError, Empty, Value, default_of
 from kafka_message_generator.rules.paths import Messages, field_at, python_path
-from kafka_message_generator.spec.error_responses import ErrorResponseFact
+from kafka_message_generator.spec.error_responses import ErrorResponseAnnotation
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Field, Message
 from kafka_message_generator.spec.source import Problems
 from kafka_message_generator.spec.versions import NONE
@@ -25,50 +25,52 @@ class ErrorResponseRule:
 
 
 def resolve(
-    facts: tuple[ErrorResponseFact, ...], messages: Messages, problems: Problems
+    annotations: tuple[ErrorResponseAnnotation, ...], messages: Messages, problems: Problems
 ) -> tuple[ErrorResponseRule, ...]:
     """Resolve all entries; the result is valid only if ``problems`` has no errors."""
-    found = [_rule(fact, messages, problems) for fact in facts]
+    found = [_rule(annotation, messages, problems) for annotation in annotations]
     return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.path, each.lowest)))
 
 
-def _rule(fact: ErrorResponseFact, messages: Messages, problems: Problems) -> ErrorResponseRule | None:
-    known = messages.get(fact.message)
+def _rule(annotation: ErrorResponseAnnotation, messages: Messages, problems: Problems) -> ErrorResponseRule | None:
+    known = messages.get(annotation.message)
     if known is None or known[0].kind != RESPONSE:
-        what = f"unknown response {fact.message!r}; correct or remove it"
-        problems.error(fact.location, what)
+        what = f"unknown response {annotation.message!r}; correct or remove it"
+        problems.error(annotation.location, what)
         return None
     response, structs = known
-    field = field_at(fact.field, response, structs)
+    field = field_at(annotation.field, response, structs)
     if field is None:
-        what = f"{fact.message} has no field {fact.field.text!r}; write for example Topics.Name"
-        problems.error(fact.field.location, what)
+        what = f"{annotation.message} has no field {annotation.field.text!r}; write for example Topics.Name"
+        problems.error(annotation.field.location, what)
         return None
-    value = _value(fact, field, problems)
+    value = _value(annotation, field, problems)
     request = next((each for each, _ in messages.values() if _is_request_of(each, response)), None)
-    for source in fact.sources:
+    for source in annotation.sources:
         if request is None or field_at(source, *messages[request.name]) is None:
-            name = request.name if request is not None else f"the request of {fact.message}"
+            name = request.name if request is not None else f"the request of {annotation.message}"
             problems.error(source.location, f"{name} has no field {source.text!r}; write for example Topics.Name")
-    sources = tuple(python_path(source) for source in fact.sources) if fact.value is None else None
-    versions = fact.versions
-    return ErrorResponseRule(fact.message, python_path(fact.field), versions.lowest, versions.highest, sources, value)
+    sources = tuple(python_path(source) for source in annotation.sources) if annotation.value is None else None
+    versions = annotation.versions
+    return ErrorResponseRule(
+        annotation.message, python_path(annotation.field), versions.lowest, versions.highest, sources, value
+    )
 
 
-def _value(fact: ErrorResponseFact, field: Field, problems: Problems) -> Value:
-    if fact.value is None:
+def _value(annotation: ErrorResponseAnnotation, field: Field, problems: Problems) -> Value:
+    if annotation.value is None:
         return None
-    text, what = fact.value.text, f"{fact.field.text} of {fact.message}"
+    text, what = annotation.value.text, f"{annotation.field.text} of {annotation.message}"
     nullable = field.nullable if text == "null" else NONE  # so that an empty default of nullable records is not null
     try:
         value = default_of(
-            replace(field, default=text, versions=field.versions.intersect(fact.versions), nullable=nullable)
+            replace(field, default=text, versions=field.versions.intersect(annotation.versions), nullable=nullable)
         )
     except DefaultError as error:
-        problems.error(fact.value.location, f"{what}: {error}")
+        problems.error(annotation.value.location, f"{what}: {error}")
         return None
     if isinstance(value, Empty):
-        problems.error(fact.value.location, f"{what} has this default already: {value.value}; remove the entry")
+        problems.error(annotation.value.location, f"{what} has this default already: {value.value}; remove the entry")
     return value
 
 

@@ -183,7 +183,7 @@ RULES: dict[Rule, tuple[str, ...]] = {
 
 
 def check_entity_types(message: Message, more: Mapping[str, str], problems: Problems) -> None:
-    for member in message.walk():
+    for member in message.all_fields():
         name = member.entity_type
         if name not in ENTITY_TYPES and name not in more:
             advice = f"use one of {', '.join([*ENTITY_TYPES, *more])}, or add it to {ENTITY_TYPES_FILE}"
@@ -193,7 +193,7 @@ def check_entity_types(message: Message, more: Mapping[str, str], problems: Prob
 
 
 def check(message: Message, problems: Problems) -> None:
-    for member in message.walk():
+    for member in message.all_fields():
         for rule, keys in RULES.items():
             if not any(problems.has_error_at(member.at(key)) for key in keys):
                 rule(message, member, problems)

@@ -88,7 +88,7 @@ def _bodies(message: Message) -> Iterator[_Body]:
     yield _Body(message.name, message.at("name"), message.fields, message.optional_fields, is_message=True)
     for struct in message.common_structs:
         yield _Body(struct.name, struct.location, struct.fields, struct.optional_fields)
-    for member in message.walk():
+    for member in message.all_fields():
         if member.type.is_struct and ("fields" in member.places or member.optional_fields):
             yield _Body(member.type.name, member.at("type"), member.fields, member.optional_fields)
 
@@ -102,7 +102,7 @@ def check(message: Message, problems: Problems) -> None:
         else:
             _class_name(body.name, body.location, problems)
         _fields(body, problems)
-    arrays = {member.type.name for member in message.walk() if member.type.is_array}
+    arrays = {member.type.name for member in message.all_fields() if member.type.is_array}
     _functions(bodies, arrays, problems)
     _collections(bodies, problems)
 

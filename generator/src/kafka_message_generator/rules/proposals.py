@@ -18,7 +18,7 @@ def check(message: Message, problems: Problems) -> None:
     if message.tagged_field_format != "sequential" and message.flexible.empty:
         what = f"taggedFieldFormat {message.tagged_field_format} needs flexibleVersions; add them or remove it"
         problems.error(message.at("taggedFieldFormat"), what)
-    for member in message.walk():
+    for member in message.all_fields():
         _encoding(member, problems)
         _element_encoding(member, problems)
         _optional_field(message, member, problems)
@@ -89,7 +89,7 @@ def _optional_message(message: Message, problems: Problems) -> None:
     if problems.has_error_at(message.places.get("versionsWithOptional")):
         return
     if message.with_optional.empty:
-        for member in message.walk():
+        for member in message.all_fields():
             if member.is_optional:
                 what = f"optional field {member.name} in a message without versionsWithOptional"
                 problems.error(member.location, f"{what}; add them, for example 9+")

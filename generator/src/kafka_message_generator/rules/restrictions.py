@@ -23,29 +23,31 @@ class Restriction:
 
 
 def resolve(
-    facts: tuple[RestrictionAnnotation, ...], messages: Messages, problems: Problems
+    annotations: tuple[RestrictionAnnotation, ...], messages: Messages, problems: Problems
 ) -> tuple[Restriction, ...]:
     """Resolve all entries; the result is valid only if ``problems`` has no errors."""
-    found = [_restriction(fact, messages, problems) for fact in facts]
+    found = [_restriction(annotation, messages, problems) for annotation in annotations]
     return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.lowest)))
 
 
-def _restriction(fact: RestrictionAnnotation, messages: Messages, problems: Problems) -> Restriction | None:
-    known = messages.get(fact.message)
+def _restriction(annotation: RestrictionAnnotation, messages: Messages, problems: Problems) -> Restriction | None:
+    known = messages.get(annotation.message)
     if known is None or known[0].kind != REQUEST:
-        what = f"unknown request {fact.message!r}; correct or remove it"
-        problems.error(fact.location, what)
+        what = f"unknown request {annotation.message!r}; correct or remove it"
+        problems.error(annotation.location, what)
         return None
     request, structs = known
-    versions = fact.versions.intersect(request.valid)
+    versions = annotation.versions.intersect(request.valid)
     if versions.empty:
-        what = f"{fact.message} has versions {request.valid}, none of them in {fact.versions}; remove the entry"
-        problems.error(fact.location, what)
+        what = f"{annotation.message} has versions {request.valid}, none of them in {annotation.versions}; remove the entry"
+        problems.error(annotation.location, what)
     name = ""
-    if fact.field is not None:
-        field = field_at(fact.field, request, structs)
-        name = python_path(fact.field)
+    if annotation.field is not None:
+        field = field_at(annotation.field, request, structs)
+        name = python_path(annotation.field)
         if field is None or "." in name or field.nullable.empty:
-            what = f"{fact.message} has no nullable top-level field {fact.field.text!r}; write it like TransactionalId"
-            problems.error(fact.field.location, what)
-    return Restriction(fact.message, versions.lowest, versions.highest, fact.feature, fact.level, name)
+            what = f"{annotation.message} has no nullable top-level field {annotation.field.text!r}"
+            problems.error(annotation.field.location, f"{what}; write it like TransactionalId")
+    return Restriction(
+        annotation.message, versions.lowest, versions.highest, annotation.feature, annotation.level, name
+    )

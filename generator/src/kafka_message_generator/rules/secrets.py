@@ -52,16 +52,16 @@ def secret_fields(secrets: Secrets, messages: Messages) -> dict[str, SecretField
         found[field.message][_owner(field.message, field.path, messages)] = True
     for setting in secrets.settings:
         owner = _owner(setting.message, setting.value, messages)
-        fact: dict[str, object] = {"name": setting.name.rpartition(".")[2]}
+        setting_names: dict[str, object] = {"name": setting.name.rpartition(".")[2]}
         if setting.resource_type is not None:
-            fact["resourceType"] = setting.resource_type.rpartition(".")[2]
+            setting_names["resourceType"] = setting.resource_type.rpartition(".")[2]
         values = [each.value for each in secrets.settings if each.message == setting.message]
         inside = {
             path.split(".")[-2] for path in values if _owner(setting.message, path, messages) == owner and "." in path
         }
         if inside < _holders(owner[0], *messages[setting.message]):
-            fact["in"] = sorted(inside)
-        found[setting.message][owner] = fact
+            setting_names["in"] = sorted(inside)
+        found[setting.message][owner] = setting_names
     return dict(found)
 
 
@@ -80,22 +80,22 @@ def _owner(message: str, path: str, messages: Messages) -> tuple[str, str]:
     return struct, field
 
 
-def resolve(facts: SecretAnnotations, messages: Messages, problems: Problems) -> Secrets:
+def resolve(annotations: SecretAnnotations, messages: Messages, problems: Problems) -> Secrets:
     """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     seen: set[tuple[str, str]] = set()
     fields, settings = [], []
-    for entry in facts.secrets:
+    for entry in annotations.secrets:
         for path in existing(entry, entry.fields, messages, problems):
             if _has_type(entry, path, REDACTABLE, messages, problems):
                 _report_duplicate(entry, path, seen, problems)
                 fields.append(Secret(entry.message, python_path(path)))
-    for setting in facts.settings:
+    for setting in annotations.settings:
         if _is_valid(setting, messages, problems):
             _report_duplicate(setting, setting.value, seen, problems)
             kind = setting.resource_type
             name, value = python_path(setting.name), python_path(setting.value)
             settings.append(Setting(setting.message, name, value, None if kind is None else python_path(kind)))
-    for entry in facts.open:
+    for entry in annotations.open:
         for path in existing(entry, entry.fields, messages, problems):
             _report_duplicate(entry, path, seen, problems)
     return Secrets(

@@ -47,14 +47,14 @@ def one_way(settings: Settings, messages: Sequence[Message]) -> frozenset[str]:
 
 def _one_way(settings: Settings, messages: Sequence[Message], unread: Collection[str], problems: Problems) -> None:
     requests = {message.name: message.api_key for message in messages if message.kind == REQUEST}
-    answers = {message.api_key: message.name for message in messages if message.kind == RESPONSE}
+    responses = {message.api_key: message.name for message in messages if message.kind == RESPONSE}
     for name in settings.one_way:
         if name not in requests:
             if name not in unread:
                 what = f"one-way lists {name}, which is not a request"
                 problems.error(settings.places["one-way"], f"{what}; {did_you_mean(name, requests, 'remove it')}")
-        elif (key := requests[name]) in answers:
-            what = f"one-way lists {name}, which has the response {answers[key]}"
+        elif (key := requests[name]) in responses:
+            what = f"one-way lists {name}, which has the response {responses[key]}"
             problems.error(settings.places["one-way"], f"{what}; remove it")
 
 

@@ -77,7 +77,7 @@ def _report_inline(struct: Struct, table: StructTable, problems: Problems) -> No
 
 
 def _check_references(message: Message, table: StructTable, problems: Problems) -> None:
-    used = {member.type.name for member in message.walk() if member.type.is_struct}
+    used = {member.type.name for member in message.all_fields() if member.type.is_struct}
     for name, struct in table.items():
         if name in (message.name, message.name + "Data"):
             problems.error(struct.location, f"struct {name} has a name that is reserved for its message; rename it")
@@ -94,7 +94,7 @@ def _check_keys(message: Message, table: StructTable, used: set[str], problems: 
     for member in message.fields:
         if member.map_key:
             problems.error(member.at("mapKey"), f"field {member.name} of the message cannot be a key; remove mapKey")
-    arrays = {member.type.name for member in message.walk() if member.type.is_array}
+    arrays = {member.type.name for member in message.all_fields() if member.type.is_array}
     for name in sorted(used & table.keys() - arrays):
         for member in table[name].fields:
             if member.map_key:

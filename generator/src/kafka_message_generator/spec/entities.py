@@ -43,7 +43,9 @@ class EntityAnnotation:
 
 
 def read_entities(specs: Path, problems: Problems) -> tuple[EntityAnnotation, ...]:
-    return tuple(fact for facts in read(specs, ENTITIES, problems, _facts) for fact in facts)
+    return tuple(
+        annotation for annotations in read(specs, ENTITIES, problems, _annotations) for annotation in annotations
+    )
 
 
 def read_entity_types(specs: Path, problems: Problems) -> dict[str, str]:
@@ -63,7 +65,7 @@ def _types(properties: Properties) -> dict[str, str]:
     return found
 
 
-def _facts(properties: Properties) -> list[EntityAnnotation]:
+def _annotations(properties: Properties) -> list[EntityAnnotation]:
     properties.required("source")  # documentation only
     entity, wildcard = field_path(properties, "entity"), properties.text("wildcard") or ""
     values, nodes, problems = properties.take("values"), properties.nodes("fields"), properties.problems
@@ -72,7 +74,7 @@ def _facts(properties: Properties) -> list[EntityAnnotation]:
         problems.error(properties.node.location, what)
         return []
     kinds = Kinds(entity, () if values is None else tuple(_values(values, properties)), wildcard)
-    return parse_all(nodes, properties.what, problems, lambda inner: _fact(inner, kinds))
+    return parse_all(nodes, properties.what, problems, lambda inner: _annotation(inner, kinds))
 
 
 def _values(node: Node, properties: Properties) -> Iterator[tuple[FieldPath, str]]:
@@ -86,7 +88,7 @@ def _values(node: Node, properties: Properties) -> Iterator[tuple[FieldPath, str
             properties.wrong(each, "an entity type")
 
 
-def _fact(properties: Properties, kinds: Kinds) -> EntityAnnotation | None:
+def _annotation(properties: Properties, kinds: Kinds) -> EntityAnnotation | None:
     entry = field_entry(properties)
     given = [(key, path) for key in ("by", "byRequest") if (path := field_path(properties, key)) is not None]
     if len(given) != (kinds.entity is None):

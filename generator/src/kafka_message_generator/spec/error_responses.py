@@ -12,7 +12,7 @@ from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 
 
 @dataclass(frozen=True)
-class ErrorResponseFact:
+class ErrorResponseAnnotation:
     """The value of a field in an error response: a constant, or the value of a request field."""
 
     message: str
@@ -23,11 +23,11 @@ class ErrorResponseFact:
     sources: tuple[FieldPath, ...]  # request fields to copy from; empty for a field that keeps its default
 
 
-def read_error_responses(specs: Path, problems: Problems) -> tuple[ErrorResponseFact, ...]:
+def read_error_responses(specs: Path, problems: Problems) -> tuple[ErrorResponseAnnotation, ...]:
     return tuple(read(specs, ERROR_RESPONSES, problems, _rule))
 
 
-def _rule(properties: Properties) -> ErrorResponseFact | None:
+def _rule(properties: Properties) -> ErrorResponseAnnotation | None:
     properties.text("about")  # documentation only
     message, field = properties.required("message"), properties.required("field")
     value, versions = field_path(properties, "value"), properties.versions("versions")
@@ -36,7 +36,7 @@ def _rule(properties: Properties) -> ErrorResponseFact | None:
         what = f"{properties.what} needs either a value or from; write one of them"
         properties.problems.error(properties.node.location, what)
         return None
-    return ErrorResponseFact(
+    return ErrorResponseAnnotation(
         message,
         places["message"],
         FieldPath(field, places["field"]),

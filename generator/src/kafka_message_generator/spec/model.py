@@ -192,15 +192,15 @@ class Message:
         """Return the versions in which the value of a field uses the compact encoding."""
         return self.flexible if member.flexible is None else member.flexible
 
-    def walk(self) -> Iterator[Field]:
+    def all_fields(self) -> Iterator[Field]:
         """Yield each field with a valid type, including the fields of structs; common structs first."""
         for struct in self.common_structs:
-            yield from _walk(struct.members)
-        yield from _walk(self.fields + self.optional_fields)
+            yield from _with_nested(struct.members)
+        yield from _with_nested(self.fields + self.optional_fields)
 
 
-def _walk(fields: tuple[Field, ...]) -> Iterator[Field]:
+def _with_nested(fields: tuple[Field, ...]) -> Iterator[Field]:
     for member in fields:
         if member.is_typed:
             yield member
-        yield from _walk(member.fields + member.optional_fields)
+        yield from _with_nested(member.fields + member.optional_fields)

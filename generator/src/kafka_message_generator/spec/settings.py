@@ -22,7 +22,7 @@ class Author:
     email: str | None
 
     @property
-    def facts(self) -> dict[str, str]:
+    def project_keys(self) -> dict[str, str]:
         """Keys and values of the author in pyproject.toml."""
         return {key: text for key, text in (("name", self.name), ("email", self.email)) if text is not None}
 

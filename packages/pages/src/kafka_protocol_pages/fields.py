@@ -171,7 +171,7 @@ def fields_of(
     structs: dict[str, Any] = {**descriptor.get("structs", {}), plan.name: descriptor["fields"]}
     own = entity_fields(plan.name, structs, named)
 
-    def walk(struct: str, above: str, depth: int, there: frozenset[int]) -> Iterator[FieldRow]:
+    def rows(struct: str, above: str, depth: int, there: frozenset[int]) -> Iterator[FieldRow]:
         for member in structs.get(struct, ()):
             path = f"{above}.{member['name']}" if above else member["name"]
             found = {version: wire[path] for version, wire in wires.items() if path in wire}
@@ -183,9 +183,9 @@ def fields_of(
             yield FieldRow(
                 path, depth, member["name"], member["type"], member, found, cells, versions != there, entities, lifetime
             )
-            yield from walk(member["type"].removeprefix("[]"), path, depth + 1, versions)
+            yield from rows(member["type"].removeprefix("[]"), path, depth + 1, versions)
 
-    return tuple(walk(plan.name, "", 0, frozenset(plan.valid)))
+    return tuple(rows(plan.name, "", 0, frozenset(plan.valid)))
 
 
 def _cells(member: dict[str, Any], wires: dict[int, Wire], runs: tuple[Versions, ...]) -> Iterator[Cell]:

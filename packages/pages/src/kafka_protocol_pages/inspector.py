@@ -13,7 +13,7 @@ from kafka_protocol_pages.recipes import Recipe, recipes
 
 ROW = 16
 """Bytes in a row of the dump."""
-_HIDDEN = "··"
+_REDACTED = "··"
 """Replaces each secret byte in the dump."""
 
 
@@ -93,7 +93,7 @@ def dump(found: Explanation, start: int = 0, end: int | None = None) -> tuple[Du
 
 def _byte(byte: int, is_redacted: bool, css: str) -> Byte:
     if is_redacted:
-        return Byte(_HIDDEN, "·", "secret")
+        return Byte(_REDACTED, "·", "secret")
     return Byte(f"{byte:02x}", chr(byte) if 32 <= byte < 127 else ".", css)
 
 

@@ -128,8 +128,8 @@ def past_of(definitions: Definitions) -> Past:
     if found is None or definitions.history is None:
         return Past()
     codes = read_error_codes(definitions.history)
-    sides = list(release_sets(definitions.history))
-    return Past(Lifetimes(found, codes), tuple(changes(found, sides, today_of(definitions), codes)))
+    sets = list(release_sets(definitions.history))
+    return Past(Lifetimes(found, codes), tuple(changes(found, sets, today_of(definitions), codes)))
 
 
 def distinct(releases: Iterable[Release | None]) -> tuple[Release, ...]:

@@ -16,8 +16,8 @@ from ..errors import DecodeError, EncodeError, KafkaMessageError
 from ..schema import SchemaError
 from ..schema.build import Builder
 from ..schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
+from ..schema.error_location import check_absent
 from ..schema.escaped import escaped_schemas
-from ..schema.explain import check_absent
 from ._python import as_python
 from ._shape import SCALARS, UNKNOWN
 

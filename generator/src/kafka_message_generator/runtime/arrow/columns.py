@@ -17,7 +17,7 @@ from ._conform import conformed
 from ._native import decoded, encoded
 from ._rows import RowError, explain, one_by_one
 from ._shape import UNKNOWN, Options, Shape, shape_of
-from ._sound import check_all, check_buffers, check_places, in_one, stored
+from ._validation import check_all, check_buffers, check_places, in_one, stored
 
 MODES = ("FAILFAST", "PERMISSIVE")
 TRAILING = ("error", "ignore")

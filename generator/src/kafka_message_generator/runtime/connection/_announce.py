@@ -10,7 +10,7 @@ from .._core.optional import optional
 from ..protocol import Api, UnknownApiError, Versions, apis
 from ..protocol import api as api_of
 from ..protocol._apis import key_of
-from ._exchange import API_VERSIONS, PRODUCE, several
+from ._rules import API_VERSIONS, PRODUCE, several
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from ._choice import Choices, limit_of
 from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
-from ._exchange import (
+from ._incoming import LENGTH_SIZE
+from ._rules import (
     API_VERSIONS,
     INVALID_REQUEST,
     UNSUPPORTED_VERSION,
@@ -24,7 +25,6 @@ from ._exchange import (
     is_answered,
     opens_tokens,
 )
-from ._incoming import LENGTH_SIZE
 from ._states import AUTHENTICATING, CLIENT, NEGOTIATING, Event
 
 TYPE_CHECKING = False

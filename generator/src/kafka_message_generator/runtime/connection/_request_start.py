@@ -7,8 +7,8 @@ from struct import Struct
 from ..schema.build import Builder
 from ..schema.descriptors import descriptor_of
 from ..schema.types import ESCAPED_STRINGS, SchemaError
-from ._exchange import PRODUCE
 from ._incoming import LENGTH_SIZE
+from ._rules import PRODUCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -59,7 +59,7 @@ class Builder:
         return Field(field.name, kind, self.default(field))
 
     def default(self, field: FieldDescriptor) -> object:
-        if field.is_struct and not field.is_array and field.default_fact is not None:
+        if field.is_struct and not field.is_array and field.raw_default is not None:
             inner = {f.name: self.default(f) for f in self.descriptor.structs[field.type]}
             return Struct(Schema(), inner)
         return field.default()

@@ -1,8 +1,8 @@
 /* Decodes and encodes Kafka's messages with the layouts of protocol.json (see docs/protocol-json.md).
  *
- *   const protocol = new KafkaCodec.Protocol(document);              // the parsed protocol.json
- *   const walk = protocol.walk("MetadataResponse", 13, bytes);       // {span, value, fault}
- *   const bytes = protocol.encode("MetadataResponse", 13, value);    // a Uint8Array
+ *   const protocol = new KafkaCodec.Protocol(document);                  // the parsed protocol.json
+ *   const traversal = protocol.traverse("MetadataResponse", 13, bytes);  // {span, value, fault}
+ *   const bytes = protocol.encode("MetadataResponse", 13, value);        // a Uint8Array
  *
  * Load after wire.js. Plain ES2020 without modules, so that it works from file:// and in Node. Values have Kafka's
  * JSON form: bytes are base64, a UUID has 22 characters, an int64 is a BigInt. Uses neither the DOM nor the network.
@@ -90,15 +90,15 @@
     }
 
     /** Explains bytes: the tree of spans, the value (null if damaged), and the fault. */
-    walk(name, version, data, pos = 0, path = "", isWhole = true) {
-      const walk = new Walk(data, pos);
-      const span = walk.struct(this.schema(name, version), path, name, isWhole);
-      return { span, end: walk.end, value: walk.fault ? null : walk.value, fault: walk.fault };
+    traverse(name, version, data, pos = 0, path = "", isWhole = true) {
+      const traversal = new Traversal(data, pos);
+      const span = traversal.struct(this.schema(name, version), path, name, isWhole);
+      return { span, end: traversal.end, value: traversal.fault ? null : traversal.value, fault: traversal.fault };
     }
 
     /** Decodes a message; throws a Fault for invalid or trailing bytes. */
     decode(name, version, data) {
-      const { value, fault } = this.walk(name, version, data);
+      const { value, fault } = this.traverse(name, version, data);
       if (fault) throw fault;
       return value;
     }
@@ -116,11 +116,11 @@
     const layout = struct && struct.layouts.find((each) => each.versions.includes(version));
     if (!layout) throw new Error(`${name} has no layout of version ${version}`);
     if (layout.optional || layout.tagFormat) throw new Error(`${name}: only Kafka's own format of tagged fields is supported`);
-    const facts = new Map(struct.fields.map((field) => [field.name, field]));
+    const descriptors = new Map(struct.fields.map((field) => [field.name, field]));
     const field = (each) => ({
       key: each.name,
-      name: snakeCase(facts.get(each.name)),
-      fact: facts.get(each.name),
+      name: snakeCase(descriptors.get(each.name)),
+      descriptor: descriptors.get(each.name),
       tag: each.tag,
       kind: kindOf(structs, each, version, each.tag !== undefined),
     });
@@ -156,7 +156,7 @@
   // ---- reading --------------------------------------------------------------------------------------------------
 
   /** Traversal of a message's bytes: the tree of spans up to the fault, and the value. */
-  class Walk {
+  class Traversal {
     constructor(data, pos) {
       Object.assign(this, { data, end: pos, fault: null, value: null, open: [], reading: null, extent: -1 });
     }
@@ -287,7 +287,7 @@
         mark.addNote(`absent, so at default: ${absent.map((field) => field.name).join(", ")}`);
       }
       for (const field of schema.tags.fields.values()) {
-        if (field.key in value && isDefault(value[field.key], field.fact, schema)) delete value[field.key];
+        if (field.key in value && isDefault(value[field.key], field.descriptor, schema)) delete value[field.key];
       }
       if (unknown.length) value._unknownTaggedFields = unknown.sort((one, two) => one.tag - two.tag);
       this.leave();
@@ -365,19 +365,19 @@
   }
 
   /** Returns whether a tagged value is the default and thus omitted. A struct is the default if all its fields are. */
-  function isDefault(value, fact, schema) {
-    if (value === null || fact.default === null) return value === fact.default;
-    if (Array.isArray(fact.default)) return value.length === 0;
-    if (typeof fact.default !== "object") return sameScalar(value, fact);
+  function isDefault(value, descriptor, schema) {
+    if (value === null || descriptor.default === null) return value === descriptor.default;
+    if (Array.isArray(descriptor.default)) return value.length === 0;
+    if (typeof descriptor.default !== "object") return sameScalar(value, descriptor);
     if (value._unknownTaggedFields) return false;
-    const tagged = [...schema.tags.fields.values()].find((field) => field.fact === fact);
-    const inner = tagged ? tagged.kind.schema : schema.fields.find((field) => field.fact === fact).kind.schema;
+    const tagged = [...schema.tags.fields.values()].find((field) => field.descriptor === descriptor);
+    const inner = tagged ? tagged.kind.schema : schema.fields.find((field) => field.descriptor === descriptor).kind.schema;
     return inner.struct.fields.every((each) => !(each.name in value) || isDefault(value[each.name], each, inner));
   }
 
-  function sameScalar(value, fact) {
-    if (typeof value === "bigint") return value === BigInt(fact.default);
-    return fact.type === "float64" ? value === Number(fact.default) : value === fact.default;
+  function sameScalar(value, descriptor) {
+    if (typeof value === "bigint") return value === BigInt(descriptor.default);
+    return descriptor.type === "float64" ? value === Number(descriptor.default) : value === descriptor.default;
   }
 
   // ---- writing --------------------------------------------------------------------------------------------------
@@ -402,7 +402,7 @@
   function writeSection(out, schema, value, path) {
     const parts = new Map();
     for (const field of schema.tags.fields.values()) {
-      if (!(field.key in value) || isDefault(value[field.key], field.fact, schema)) continue;
+      if (!(field.key in value) || isDefault(value[field.key], field.descriptor, schema)) continue;
       const part = [];
       write(part, field.kind, value[field.key], join(path, field.key));
       parts.set(field.tag, part);
@@ -464,5 +464,5 @@
       .join(",")}}`;
   }
 
-  return { Protocol, Span, Walk, Fault, EncodeError, snakeCase, stringify };
+  return { Protocol, Span, Traversal, Fault, EncodeError, snakeCase, stringify };
 });

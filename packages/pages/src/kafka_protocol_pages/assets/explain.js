@@ -24,7 +24,7 @@
     return milliseconds > 0n && milliseconds < 253402300800000n ? new Date(Number(milliseconds)).toISOString() : "";
   }
 
-  const isTime = (fact, name) => fact.type === "int64" && (name.includes("timestamp") || name.endsWith("_time"));
+  const isTime = (descriptor, name) => descriptor.type === "int64" && (name.includes("timestamp") || name.endsWith("_time"));
 
   /** Adds notes from the definition: names of numeric values, times, defaults. */
   class Notes {
@@ -48,48 +48,48 @@
       }
     }
 
-    field(span, fact) {
-      const struct = this.structs.get(fact.type.replace("[]", ""));
+    field(span, descriptor) {
+      const struct = this.structs.get(descriptor.type.replace("[]", ""));
       if (span.role === "array") {
         for (const element of span.children) {
           if (element.role === "struct") this.fields(element, struct);
-          else if (element.role === "value") this.value(element, fact, true);
+          else if (element.role === "value") this.value(element, descriptor, true);
         }
-        if (this.isDefault(span, fact) && span.children[0].role === "length") span.children[0].addNote("= default");
+        if (this.isDefault(span, descriptor) && span.children[0].role === "length") span.children[0].addNote("= default");
       } else if (span.role === "struct") {
         this.fields(span, struct);
       } else if (span.role === "value") {
-        this.value(span, fact, false);
-        if (this.isDefault(span, fact)) span.addNote("= default");
+        this.value(span, descriptor, false);
+        if (this.isDefault(span, descriptor)) span.addNote("= default");
       }
     }
 
-    value(span, fact, isElement) {
+    value(span, descriptor, isElement) {
       const { value } = span;
       if (typeof value !== "bigint" && !Number.isInteger(value)) return;
-      if (fact.type.endsWith("float64")) return;
-      const name = this.name(codec.snakeCase(fact), fact, Number(value));
+      if (descriptor.type.endsWith("float64")) return;
+      const name = this.name(codec.snakeCase(descriptor), descriptor, Number(value));
       if (name !== undefined) span.note = span.note ? `${name}, ${span.note}` : name;
-      else if (!isElement && isTime(fact, codec.snakeCase(fact)) && timeText(value)) span.note = timeText(value);
+      else if (!isElement && isTime(descriptor, codec.snakeCase(descriptor)) && timeText(value)) span.note = timeText(value);
     }
 
-    name(field, fact, value) {
-      if (fact.enumeration === "ErrorCode") {
+    name(field, descriptor, value) {
+      if (descriptor.enumeration === "ErrorCode") {
         return this.errors.get(value) || `UNKNOWN_${String(value).replace("-", "MINUS_")}`;
       }
-      const isKey = fact.type === "int16" && (field === "api_key" || field === "request_api_key");
+      const isKey = descriptor.type === "int16" && (field === "api_key" || field === "request_api_key");
       if (isKey && this.apis.has(value)) return this.apis.get(value);
-      const members = this.enumerations.get(fact.enumeration);
+      const members = this.enumerations.get(descriptor.enumeration);
       return members && members.get(value);
     }
 
-    isDefault(span, fact) {
+    isDefault(span, descriptor) {
       const { value } = span;
-      if (value === null || fact.default === null) return value === fact.default;
-      if (Array.isArray(fact.default)) return value === 0;
-      if (value instanceof Uint8Array) return value.length === 0 && fact.default === "";
-      if (typeof value === "bigint") return value === BigInt(fact.default);
-      return fact.type === "float64" ? value === Number(fact.default) : value === fact.default;
+      if (value === null || descriptor.default === null) return value === descriptor.default;
+      if (Array.isArray(descriptor.default)) return value === 0;
+      if (value instanceof Uint8Array) return value.length === 0 && descriptor.default === "";
+      if (typeof value === "bigint") return value === BigInt(descriptor.default);
+      return descriptor.type === "float64" ? value === Number(descriptor.default) : value === descriptor.default;
     }
   }
 
@@ -118,7 +118,7 @@
       span.addNote(`not decoded: ${name} has no version ${version}`);
       return;
     }
-    const { span: inner, end, fault } = protocol.walk(name, known, content, 2, span.path, known === version);
+    const { span: inner, end, fault } = protocol.traverse(name, known, content, 2, span.path, known === version);
     if (fault) {
       span.addNote(`not decoded: no ${name} v${version}: ${fault.reason}`);
       return;
@@ -167,22 +167,22 @@
 
     /** Explains one message without header. Throws Error for an unknown message or version. */
     message(data, name, version) {
-      const walk = new Reading(this, data);
-      walk.message(name, version, "", true);
-      return walk.result(`${name} v${version}`);
+      const reading = new Reading(this, data);
+      reading.message(name, version, "", true);
+      return reading.result(`${name} v${version}`);
     }
 
     /** Explains a request with its header; if isFramed, the length precedes the header. */
     request(data, isFramed = false) {
-      const walk = new Reading(this, data);
-      if (isFramed && !walk.frame()) return walk.result("request");
-      const [api, version] = walk.requestHeader();
-      if (!walk.error && api) {
-        walk.message(api.request, version, "", false);
-        if (!walk.error) walk.trailing(api.request);
+      const reading = new Reading(this, data);
+      if (isFramed && !reading.frame()) return reading.result("request");
+      const [api, version] = reading.requestHeader();
+      if (!reading.error && api) {
+        reading.message(api.request, version, "", false);
+        if (!reading.error) reading.trailing(api.request);
       }
       const title = api ? `${api.request || `${api.name}Request`} v${version}` : "request";
-      return { ...walk.result(title), api, version };
+      return { ...reading.result(title), api, version };
     }
 
     /** Explains the response to a request with this API key and version. Throws Error if the API or version is unknown. */
@@ -191,16 +191,16 @@
       if (!api || !api.response) throw new Error(`unknown response of API ${key}`);
       const index = api.versions.indexOf(version);
       if (index < 0 && api.name !== "ApiVersions") throw new Error(`${api.response} has no version ${version}`);
-      const walk = new Reading(this, data);
+      const reading = new Reading(this, data);
       const header = index < 0 ? 0 : api.responseHeaderVersions[index];
-      walk.isHarmless = !mayHaveSecrets(this.protocol.message(api.response));
-      if (!isFramed || walk.frame()) walk.header("ResponseHeader", header);
+      reading.isHarmless = !mayHaveSecrets(this.protocol.message(api.response));
+      if (!isFramed || reading.frame()) reading.header("ResponseHeader", header);
       let answered = version;
-      if (!walk.error) {
-        answered = walk.bodyVersion(api, version);
-        walk.message(api.response, answered, "", true);
+      if (!reading.error) {
+        answered = reading.bodyVersion(api, version);
+        reading.message(api.response, answered, "", true);
       }
-      return walk.result(`${api.response} v${answered}`);
+      return reading.result(`${api.response} v${answered}`);
     }
   }
 
@@ -219,7 +219,7 @@
     message(name, version, path, isWhole) {
       const { protocol, notes, open } = this.explainer;
       const message = protocol.message(name);
-      const { span, end, value, fault } = protocol.walk(name, version, this.data, this.pos, path, isWhole);
+      const { span, end, value, fault } = protocol.traverse(name, version, this.data, this.pos, path, isWhole);
       notes.add(span, message);
       openContents(span, message, this.data, this.explainer);
       markSecrets(span, message, open);
@@ -325,7 +325,7 @@
       const { data, pos } = this;
       if (api.name !== "ApiVersions" || data.length - pos < 2) return version;
       if (wire.INT16.read(data, pos)[0] !== UNSUPPORTED_VERSION) return version;
-      return this.explainer.protocol.walk(api.response, 0, data, pos).fault ? version : 0;
+      return this.explainer.protocol.traverse(api.response, 0, data, pos).fault ? version : 0;
     }
 
     trailing(name) {

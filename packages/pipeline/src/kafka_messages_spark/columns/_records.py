@@ -122,14 +122,14 @@ class LogDecoder:
         bad |= ~known & ~is_control
         tombstone = missing & ~is_control & (rows.number >= 0) & self.has_keys
         number_mask = is_control | (rows.number < 0)
-        facts = [
+        identity = [
             self._names(rows.number, known, is_control),
             pa.array(rows.number, pa.int32(), mask=number_mask),
             pa.array(rows.version, pa.int32(), mask=number_mask | (rows.version < 0)),
             pa.array(tombstone),
             self._problems(bad, key, value),
         ]
-        return [*facts, *structs]
+        return [*identity, *structs]
 
     def _structs(
         self, each: RecordType, rows: RawRecords, chosen: Ints, missing: Bools

@@ -68,29 +68,29 @@ def _count_records(found: RecordSelection, rows: DataFrame) -> Count:
 
 
 def _report_selection(job: Job, found: RecordSelection, count: Count | None) -> None:
-    facts: dict[str, str] = {}
+    items: dict[str, str] = {}
     if count is not None:
         words = (_number(count.records, "record"), _number(found.logs, "partition"), _number(len(found.log), "file"))
-        facts["selected"] = "{} of {}, from {}".format(*words)
+        items["selected"] = "{} of {}, from {}".format(*words)
         if count.copies:
-            facts["copies"] = f"{count.copies} in other replicas, not counted"
+            items["copies"] = f"{count.copies} in other replicas, not counted"
         if count.differing:
             job.find("differing copies", count.differing)
-            facts["differing"] = (
+            items["differing"] = (
                 f"{_number(count.differing, 'offset')} with differing copies; "
                 "the copy with the highest leader epoch was used"
             )
         if found.unnamed:
             what = _number(found.unnamed, "folder")
-            facts["unnamed"] = f"{what} without topic and partition in the name, each read as one partition"
+            items["unnamed"] = f"{what} without topic and partition in the name, each read as one partition"
     if found.snapshot is not None:
         where = f"the state up to offset {found.start - 1}" if found.start else "a state"
-        facts["snapshot"] = (
+        items["snapshot"] = (
             f"{_number(found.snapshot.records or 0, 'record')}, {where}: {format_path(found.snapshot.file)}"
         )
     if found.skipped:
-        facts["skipped"] = f"{_number(len(found.skipped), 'snapshot')}: {found.skip_reason}"
-    job.report.facts(facts)
+        items["skipped"] = f"{_number(len(found.skipped), 'snapshot')}: {found.skip_reason}"
+    job.report.facts(items)
 
 
 def _number(count: int, what: str) -> str:

@@ -26,9 +26,9 @@ TOPICS: dict[str, Callable[..., DataFrame]] = {
     "cluster_metadata": internal_topics.cluster_metadata,
     "remote_log_metadata": internal_topics.remote_log_metadata,
 }
-FACTS = ("topic", "partition", "offset", "timestamp", "record_version", "is_tombstone", "problem")
+RECORD_COLUMNS = ("topic", "partition", "offset", "timestamp", "record_version", "is_tombstone", "problem")
 # Columns needed from the log.
-LOG = (*FACTS[:4], "key", "value", "corrupt")
+LOG = (*RECORD_COLUMNS[:4], "key", "value", "corrupt")
 # Table of records without a type and of corrupt batches.
 UNREADABLE = "unreadable"
 
@@ -76,12 +76,12 @@ def work(job: _cli.Job) -> None:
 
 def _table(records: DataFrame, record_type: str) -> DataFrame:
     if record_type == UNREADABLE:
-        return records.where("record_type is null").select(*FACTS[:4], "problem", "key", "value", "corrupt")
+        return records.where("record_type is null").select(*RECORD_COLUMNS[:4], "problem", "key", "value", "corrupt")
     if record_type == CONTROL:
-        return records.where(F.col("record_type") == record_type).select(*FACTS[:4], "key", "value")
+        return records.where(F.col("record_type") == record_type).select(*RECORD_COLUMNS[:4], "key", "value")
     has_fields = records.select(f"{record_type}.*").columns
     record = [F.col(record_type).alias("record")] if has_fields else []
-    return records.where(F.col("record_type") == record_type).select(*FACTS, *record)
+    return records.where(F.col("record_type") == record_type).select(*RECORD_COLUMNS, *record)
 
 
 def _without_bytes(unreadable: DataFrame) -> DataFrame:

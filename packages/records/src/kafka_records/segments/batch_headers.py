@@ -43,46 +43,46 @@ class _HeaderReader(SegmentReader):
 
     def _of_run(self, report: SegmentReport, run: BatchRun) -> Iterator[Any]:
         first = min(run.bad, default=None)
-        facts = HeaderColumns(run.log, run.start)
+        headers = HeaderColumns(run.log, run.start)
         count = len(run.start) if first is None or not self._failfast else first
-        count_batches(report, run, facts, 0, count, run.bad)
+        count_batches(report, run, headers, 0, count, run.bad)
         sound = np.ones(count, np.bool_)
         sound[[number for number in run.bad if number < count]] = False
         chosen = np.flatnonzero(sound)
         if first is None or self._failfast:
             for low in range(0, count, self._max_rows):
-                yield self._rows(report, run, facts, chosen[low : low + self._max_rows])
+                yield self._rows(report, run, headers, chosen[low : low + self._max_rows])
             if first is not None:
                 raise CorruptSegmentError(report.file, run.base + int(run.start[first]), run.bad[first])
             return
-        yield from self._with_corrupt(report, run, self._rows(report, run, facts, chosen), chosen, run.bad)
+        yield from self._with_corrupt(report, run, self._rows(report, run, headers, chosen), chosen, run.bad)
 
-    def _rows(self, report: SegmentReport, run: BatchRun, facts: HeaderColumns, chosen: Ints) -> pa.RecordBatch:
+    def _rows(self, report: SegmentReport, run: BatchRun, headers: HeaderColumns, chosen: Ints) -> pa.RecordBatch:
         count = len(chosen)
-        outer = facts.new[chosen] | (facts.codec[chosen] == 0)  # other messages would have to be decompressed
-        last = (facts.base_offset + facts.last_offset_delta)[chosen]
+        outer = headers.new[chosen] | (headers.codec[chosen] == 0)  # other messages would have to be decompressed
+        last = (headers.base_offset + headers.last_offset_delta)[chosen]
         columns: dict[str, Any] = {
             "topic": pa.repeat(pa.scalar(report.topic, pa.string()), count),
             "partition": pa.repeat(pa.scalar(report.partition, pa.int32()), count),
             "file": pa.repeat(pa.scalar(report.file, pa.string()), count),
             "position": run.base + run.start[chosen],
             "size": run.size[chosen],
-            "base_offset": pa.array(facts.base_offset[chosen], mask=~outer),
+            "base_offset": pa.array(headers.base_offset[chosen], mask=~outer),
             "last_offset": last,
-            "records": pa.array(facts.count[chosen], mask=~outer),
-            "timestampType": facts.timestamp_type[chosen],
-            "first_timestamp": _first_timestamps(facts, chosen),
-            "max_timestamp": timestamps(facts.max_timestamp[chosen]),
-            "leader_epoch": facts.leader_epoch[chosen],
-            "producer_id": facts.producer_id[chosen],
-            "producer_epoch": facts.producer_epoch[chosen],
-            "base_sequence": facts.base_sequence[chosen],
-            "is_transactional": facts.transactional[chosen],
-            "is_control": facts.control[chosen],
-            "control_type": self._control_types(run, facts, chosen),
-            "delete_horizon": horizons(facts.base_timestamp, facts.horizon, chosen),
-            "compression": named(facts.codec[chosen], CODECS),
-            "magic": facts.magic[chosen],
+            "records": pa.array(headers.count[chosen], mask=~outer),
+            "timestampType": headers.timestamp_type[chosen],
+            "first_timestamp": _first_timestamps(headers, chosen),
+            "max_timestamp": timestamps(headers.max_timestamp[chosen]),
+            "leader_epoch": headers.leader_epoch[chosen],
+            "producer_id": headers.producer_id[chosen],
+            "producer_epoch": headers.producer_epoch[chosen],
+            "base_sequence": headers.base_sequence[chosen],
+            "is_transactional": headers.transactional[chosen],
+            "is_control": headers.control[chosen],
+            "control_type": self._control_types(run, headers, chosen),
+            "delete_horizon": horizons(headers.base_timestamp, headers.horizon, chosen),
+            "compression": named(headers.codec[chosen], CODECS),
+            "magic": headers.magic[chosen],
             "crc_ok": pa.nulls(count, pa.bool_()) if run.sums is None else run.sums[chosen],
             "corrupt": pa.nulls(count, CORRUPT_TYPE),
         }
@@ -94,8 +94,8 @@ class _HeaderReader(SegmentReader):
                 arrays[-1] = arrays[-1].cast(field.type)
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _control_types(self, run: BatchRun, facts: HeaderColumns, chosen: Ints) -> pa.Array:
-        if not facts.control[chosen].any():
+    def _control_types(self, run: BatchRun, headers: HeaderColumns, chosen: Ints) -> pa.Array:
+        if not headers.control[chosen].any():
             return pa.nulls(len(chosen), pa.string())
         unknown = len(CONTROL_TYPES) - 1
         kinds = np.full(len(run.start), -1)
@@ -111,9 +111,9 @@ class _HeaderReader(SegmentReader):
         return named(np.maximum(kinds[chosen], 0), CONTROL_TYPES, kinds[chosen] < 0)
 
 
-def _first_timestamps(facts: HeaderColumns, chosen: Ints) -> pa.Array:
-    milliseconds = np.where(facts.timestamp_type == 1, facts.max_timestamp, facts.base_timestamp)[chosen]
-    known = pa.array((facts.new & ~facts.horizon)[chosen])
+def _first_timestamps(headers: HeaderColumns, chosen: Ints) -> pa.Array:
+    milliseconds = np.where(headers.timestamp_type == 1, headers.max_timestamp, headers.base_timestamp)[chosen]
+    known = pa.array((headers.new & ~headers.horizon)[chosen])
     return pc.if_else(known, timestamps(milliseconds), pa.scalar(None, TIMESTAMP))
 
 

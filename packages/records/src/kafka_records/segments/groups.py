@@ -53,7 +53,7 @@ class GroupDecoder:
         data_records: bool = True,
         wanted: Wanted | None = None,
     ) -> None:
-        self.facts = HeaderColumns(run.log, run.start)
+        self.headers = HeaderColumns(run.log, run.start)
         self._run = run
         self._maker = maker
         self._check = check_crcs
@@ -61,11 +61,11 @@ class GroupDecoder:
         keep = np.ones(len(run.start), np.bool_)
         keep[list(run.bad)] = False
         if not control_records:
-            keep &= ~self.facts.control
+            keep &= ~self.headers.control
         if not data_records:
-            keep &= self.facts.control
+            keep &= self.headers.control
         if wanted is not None:
-            keep &= wanted(self.facts)
+            keep &= wanted(self.headers)
         self._keep = keep
 
     @property
@@ -73,8 +73,8 @@ class GroupDecoder:
         return int(np.count_nonzero(self._keep))
 
     def groups(self) -> Iterator[BatchGroup]:
-        new = self.facts.new
-        rows = np.cumsum(np.where(self._keep, np.clip(self.facts.count, 0, 1 << 24), 0))
+        new = self.headers.new
+        rows = np.cumsum(np.where(self._keep, np.clip(self.headers.count, 0, 1 << 24), 0))
         borders = [*(np.flatnonzero(new[1:] != new[:-1]) + 1).tolist(), len(new)]
         low = 0
         for border in borders:
@@ -94,7 +94,7 @@ class GroupDecoder:
         chosen = low + np.flatnonzero(self._keep[low:high])
         faults = Faults()
         lists = read_messages(
-            self._run, self.facts, chosen, faults, check_crcs=self._check, limit=self._limit, most_bytes=GROUP_BYTES
+            self._run, self.headers, chosen, faults, check_crcs=self._check, limit=self._limit, most_bytes=GROUP_BYTES
         )
         if len(lists.counts) < len(chosen):
             high = int(chosen[len(lists.counts)])
@@ -103,11 +103,11 @@ class GroupDecoder:
         return BatchGroup(low, high, records, self._corrupt(low, high, chosen, faults))
 
     def _batches(self, low: int, high: int) -> BatchGroup:
-        run, facts = self._run, self.facts
+        run, headers = self._run, self.headers
         chosen = low + np.flatnonzero(self._keep[low:high])
         faults = Faults()
         pos, end, data = run.start[chosen] + HEADER, (run.start + run.size)[chosen], run.log.bytes
-        if facts.codec[chosen].any():
+        if headers.codec[chosen].any():
             parts, read = self._decompressed(chosen, faults)
             if read < len(chosen):
                 high = int(chosen[read])
@@ -116,19 +116,19 @@ class GroupDecoder:
             pos = np.concatenate((np.zeros(1, np.int64), end[:-1]))
             data = np.frombuffer(b"".join((*parts, bytes(PADDING))), np.uint8)
         del_count = np.fromiter(faults.reasons, np.int64, len(faults.reasons))
-        count = facts.count[chosen]
+        count = headers.count[chosen]
         count[del_count] = 0
         sections = RecordSections(
             data,
             pos,
             end,
             count,
-            facts.base_offset[chosen],
-            facts.base_timestamp[chosen],
-            facts.max_timestamp[chosen],
-            facts.timestamp_type[chosen] == 1,
+            headers.base_offset[chosen],
+            headers.base_timestamp[chosen],
+            headers.max_timestamp[chosen],
+            headers.timestamp_type[chosen] == 1,
         )
-        records = self._records(sections, facts.control[chosen], faults)
+        records = self._records(sections, headers.control[chosen], faults)
         records.number(chosen)
         return BatchGroup(low, high, records, self._corrupt(low, high, chosen, faults))
 
@@ -145,13 +145,13 @@ class GroupDecoder:
             sections.count[list(wrong)] = 0
 
     def _decompressed(self, chosen: Ints, faults: Faults) -> tuple[list[bytes | memoryview], int]:
-        run, facts = self._run, self.facts
+        run, headers = self._run, self.headers
         view = run.log.bytes.data
         parts: list[bytes | memoryview] = []
         total = 0
         begins = (run.start[chosen] + HEADER).tolist()
         ends = (run.start + run.size)[chosen].tolist()
-        columns = zip(begins, ends, facts.codec[chosen].tolist(), facts.count[chosen].tolist(), strict=True)
+        columns = zip(begins, ends, headers.codec[chosen].tolist(), headers.count[chosen].tolist(), strict=True)
         for number, (begin, end, codec, count) in enumerate(columns):
             part: bytes | memoryview = view[begin:end]
             if count == 0:

@@ -72,12 +72,19 @@ def read_batches(sections: RecordSections, faults: Faults) -> RecordLists:
 
 
 def read_messages(
-    run: BatchRun, facts: HeaderColumns, chosen: Ints, faults: Faults, *, check_crcs: bool, limit: int, most_bytes: int
+    run: BatchRun,
+    headers: HeaderColumns,
+    chosen: Ints,
+    faults: Faults,
+    *,
+    check_crcs: bool,
+    limit: int,
+    most_bytes: int,
 ) -> RecordLists:
     """Decode outermost messages (formats 0 and 1) until their decompressed size reaches ``most_bytes``."""
     found = RecordLists()
     total = 0
-    columns = (run.start, run.size, facts.magic, facts.codec, facts.timestamp_type, facts.max_timestamp)
+    columns = (run.start, run.size, headers.magic, headers.codec, headers.timestamp_type, headers.max_timestamp)
     rows = zip(*(column[chosen].tolist() for column in columns), strict=True)
     for number, (at, size, magic, codec, timestamp_type, append_time) in enumerate(rows):
         message, inner = run.log.bytes[at : at + size].tobytes(), None

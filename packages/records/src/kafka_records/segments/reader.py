@@ -142,13 +142,15 @@ class SegmentReader(Iterator[Any]):
         )
         report.decoded_batches += decoder.decoded
         for group in decoder.groups():
-            yield from self._of_group(report, run, decoder.facts, group)
+            yield from self._of_group(report, run, decoder.headers, group)
 
-    def _of_group(self, report: SegmentReport, run: BatchRun, facts: HeaderColumns, group: BatchGroup) -> Iterator[Any]:
+    def _of_group(
+        self, report: SegmentReport, run: BatchRun, headers: HeaderColumns, group: BatchGroup
+    ) -> Iterator[Any]:
         first = min(group.corrupt, default=None)
         high = group.high if first is None or not self._failfast else first
-        count_batches(report, run, facts, group.low, high, group.corrupt)
-        rows = Rows(report, run, facts, group, self._repeated)
+        count_batches(report, run, headers, group.low, high, group.corrupt)
+        rows = Rows(report, run, headers, group, self._repeated)
         count = len(rows) if high == group.high else int(np.searchsorted(group.records.batch, high))
         report.records += count
         if first is None or self._failfast:
@@ -177,7 +179,7 @@ class SegmentReader(Iterator[Any]):
 
 
 def count_batches(
-    report: SegmentReport, run: BatchRun, facts: HeaderColumns, low: int, high: int, corrupt: Mapping[int, str]
+    report: SegmentReport, run: BatchRun, headers: HeaderColumns, low: int, high: int, corrupt: Mapping[int, str]
 ) -> None:
     sound = np.ones(high - low, np.bool_)
     sound[[number - low for number in corrupt if low <= number < high]] = False
@@ -185,10 +187,10 @@ def count_batches(
     if len(numbers) == 0:
         return
     report.batches += len(numbers)
-    report.control_batches += int(np.count_nonzero(facts.control[numbers]))
+    report.control_batches += int(np.count_nonzero(headers.control[numbers]))
     report.batch_bytes += int(run.size[numbers].sum())
     last = numbers[-1]
-    report.next_offset = int(facts.base_offset[last]) + int(facts.last_offset_delta[last]) + 1
+    report.next_offset = int(headers.base_offset[last]) + int(headers.last_offset_delta[last]) + 1
 
 
 def read_segments(

@@ -59,12 +59,12 @@ COLUMNS = KAFKA_COLUMNS | HEADERS_COLUMN | BATCH_COLUMNS | CORRUPT_COLUMN
 class Rows:
 
     def __init__(
-        self, report: SegmentReport, run: BatchRun, facts: HeaderColumns, group: BatchGroup, repeated: RepeatedArrays
+        self, report: SegmentReport, run: BatchRun, headers: HeaderColumns, group: BatchGroup, repeated: RepeatedArrays
     ) -> None:
         self._report = report
         self._repeated = repeated.of
         self._run = run
-        self._facts = facts
+        self._batch_headers = headers
         self._records = group.records
         self._low, self._high = group.low, group.high
 
@@ -112,7 +112,7 @@ class Rows:
         return array
 
     def _timestamp_type(self, some: slice) -> pa.Array:
-        return self._of_batch("timestamp_type", self._facts.timestamp_type, some, pa.int32())
+        return self._of_batch("timestamp_type", self._batch_headers.timestamp_type, some, pa.int32())
 
     def _headers(self, some: slice) -> pa.Array:
         return self._records.header_lists(some)
@@ -123,11 +123,11 @@ class Rows:
     def _base_offset(self, some: slice) -> pa.Array:
         batch = self._batch
         first = self._records.offset[np.searchsorted(batch, batch[some])]  # for formats 0 and 1, as in Kafka
-        new = self._facts.new[batch[some]]
-        return pa.array(np.where(new, self._facts.base_offset[batch[some]], first))
+        new = self._batch_headers.new[batch[some]]
+        return pa.array(np.where(new, self._batch_headers.base_offset[batch[some]], first))
 
     def _control_type(self, some: slice) -> pa.Array:
-        control = self._facts.control[self._batch[some]]
+        control = self._batch_headers.control[self._batch[some]]
         rows = np.flatnonzero(control)
         if len(rows) == 0:
             return pa.nulls(len(control), pa.string())
@@ -138,11 +138,11 @@ class Rows:
         return named(numbers, CONTROL_TYPES, ~control)
 
     def _delete_horizon(self, some: slice) -> pa.Array:
-        facts = self._facts
-        return horizons(facts.base_timestamp, facts.horizon, self._batch[some])
+        headers = self._batch_headers
+        return horizons(headers.base_timestamp, headers.horizon, self._batch[some])
 
     def _compression(self, some: slice) -> pa.Array:
-        return named(self._facts.codec[self._batch[some]], CODECS)
+        return named(self._batch_headers.codec[self._batch[some]], CODECS)
 
     def _crc_ok(self, some: slice) -> pa.Array:
         if self._run.sums is None:
@@ -153,11 +153,11 @@ class Rows:
         return pa.nulls(self._count(some), CORRUPT_TYPE)
 
 
-def _fact(name: str) -> Callable[[Rows, slice], pa.Array]:
+def _header_column(name: str) -> Callable[[Rows, slice], pa.Array]:
     attribute = name.removeprefix("is_")
 
     def make(rows: Rows, some: slice) -> pa.Array:
-        return rows._of_batch(name, getattr(rows._facts, attribute), some, BATCH_COLUMNS[name])
+        return rows._of_batch(name, getattr(rows._batch_headers, attribute), some, BATCH_COLUMNS[name])
 
     return make
 
@@ -181,7 +181,7 @@ _MAKERS: dict[str, Callable[[Rows, slice], pa.Array]] = {
     "corrupt": Rows._corrupt,
 }
 _PLAIN = ("leader_epoch", "producer_id", "producer_epoch", "base_sequence", "is_transactional", "is_control", "magic")
-_MAKERS |= {name: _fact(name) for name in _PLAIN}
+_MAKERS |= {name: _header_column(name) for name in _PLAIN}
 
 
 def corrupt_rows(schema: pa.Schema, report: SegmentReport, gaps: Sequence[CorruptRange]) -> pa.RecordBatch:

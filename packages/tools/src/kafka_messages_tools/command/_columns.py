@@ -14,7 +14,7 @@ _LAST = 12
 _LEAST = 4
 
 
-def fitted(rows: Sequence[Sequence[str]], limit: int) -> list[int]:
+def column_widths(rows: Sequence[Sequence[str]], limit: int) -> list[int]:
     """Return column widths that fit into ``limit``, if possible.
 
     The last column shrinks first, then the column with the fewest cells to wrap.

@@ -29,9 +29,11 @@ class LayoutRow(NamedTuple):
 
     @property
     def default(self) -> str:
-        fact = self.descriptor.default_fact
+        default = self.descriptor.raw_default
         return (
-            "" if fact is ... else "null" if fact is None else str(fact).lower() if fact in (True, False) else str(fact)
+            ""
+            if default is ...
+            else "null" if default is None else str(default).lower() if default in (True, False) else str(default)
         )
 
     def mark(self, version: int) -> str:

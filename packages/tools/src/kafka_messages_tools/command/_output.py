@@ -6,7 +6,7 @@ import os
 import sys
 
 from .._text import wrapped
-from ._columns import GAP, fitted, folded
+from ._columns import GAP, column_widths, folded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Output:
         if has_groups and whole > (self.row_width or whole):
             self._groups(head, texts)
             return
-        widths = fitted([head, *texts], self.row_width or whole)
+        widths = column_widths([head, *texts], self.row_width or whole)
         self._row(head, widths, ["dim"] * len(head))
         styles = ["name", *[""] * (len(head) - 1)]
         for row in texts:
@@ -85,7 +85,7 @@ class Output:
     def _groups(self, head: Sequence[str], texts: list[list[str]]) -> None:
         rows = [[f"  {row[1]}", *row[2:]] for row in texts]
         names = [f"  {head[1]}", *head[2:]]
-        widths = fitted([names, *rows], self.width)
+        widths = column_widths([names, *rows], self.width)
         self.line(self.styled(head[0], "dim"))
         self._row(names, widths, ["dim"] * len(names))
         above = None

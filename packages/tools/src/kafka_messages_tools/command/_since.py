@@ -29,7 +29,7 @@ class Lifetime(NamedTuple):
         return "" if self.since is None else f"{'<' if self.is_older else ''}{self.since}"
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Text such as ``since Kafka 2.2.0 or before, until 4.0.0``; empty if ``since`` is None."""
         if self.since is None:
             return ""
@@ -52,8 +52,8 @@ class Releases:
     def knows(self, message: str) -> bool:
         return self._history is not None and message in self._history.RUNS
 
-    def words(self, message: str) -> str:
-        return "; ".join(self._history.words(message))
+    def lifetimes(self, message: str) -> str:
+        return "; ".join(self._history.describe_lifetimes(message))
 
     def _lifetime(self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool) -> Lifetime:
         return Lifetime(since, until, gaps, is_older, since == self._history.RELEASES[0])

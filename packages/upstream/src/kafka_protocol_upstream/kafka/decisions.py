@@ -14,7 +14,7 @@ from kafka_message_generator.spec.annotations import ENTITIES, ENTITY_TYPES
 
 SECRET_WORDS = ("password", "secret", "credential", "hmac", "tokenid", "salt", "authbytes", "private")
 """Substrings, in lower case, of names of fields that may be secret."""
-_FACTS = ("entities.json", "enumerations.json", "secrets.json")
+_ANNOTATIONS = ("entities.json", "enumerations.json", "secrets.json")
 _NUMBERS = "int8"
 _TEXTS = ("string", "bytes")
 _NAMED = ("string", "[]string", "int32", "[]int32", "int64", "[]int64", "uuid", "[]uuid")
@@ -40,17 +40,17 @@ class Decision:
 @dataclass(frozen=True)
 class _Field:
     path: str
-    facts: Json
+    definition: Json
     siblings: frozenset[str]
     """Lower-case names of the fields in the same struct."""
 
     @property
     def name(self) -> str:
-        return str(self.facts["name"])
+        return str(self.definition["name"])
 
     @property
     def type(self) -> str:
-        return str(self.facts["type"])
+        return str(self.definition["type"])
 
 
 def decisions(specs: Path, history: Path, release: str) -> list[Decision]:
@@ -113,7 +113,7 @@ def _of_the_whole(specs: Path, release: str, history: Path) -> Iterator[Decision
 
 def _entity_types(specs: Path, before: Mapping[str, Json]) -> Iterator[Decision]:
     path = specs / ENTITY_TYPES
-    had = {field.facts.get("entityType") for each in before.values() for field in _fields(each)}
+    had = {field.definition.get("entityType") for each in before.values() for field in _fields(each)}
     for name in _plain(path).keys() - had if path.exists() else ():
         what = f"{name}: a new entity type: add it to TYPES in the generator's rules/entities.py, describe it in"
         yield Decision(
@@ -135,7 +135,7 @@ def _undescribed(file: str, definition: Json) -> Iterator[Decision]:
     if not definition.get("about"):
         yield Decision(file, message, "", "a message without a description (about)")
     for field in _fields(definition):
-        if not field.facts.get("about"):
+        if not field.definition.get("about"):
             yield Decision(file, message, field.path, "a field without a description (about)")
 
 
@@ -143,7 +143,7 @@ def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[D
     if field.type == _NUMBERS:
         what = "an int8 field: add it to an enumeration, or to PLAIN in tests/generated/test_enums.py"
         yield Decision("enumerations.json", message, field.path, what)
-    if field.type in _NAMED and "entityType" not in field.facts and field.name in named:
+    if field.type in _NAMED and "entityType" not in field.definition and field.name in named:
         what = "other fields with this name have an entity type: add one if this field identifies an entity"
         yield Decision("entities.json", message, field.path, what)
     if could_be_secret(field.name, field.type, field.siblings):
@@ -161,12 +161,12 @@ def could_be_secret(name: str, kind: str, siblings: frozenset[str]) -> bool:
 
 def _named_by_definitions(specs: Path) -> frozenset[str]:
     fields = (field for path in specs.glob("*/*.json") for field in _fields(_plain(path)))
-    return frozenset(field.name for field in fields if "entityType" in field.facts)
+    return frozenset(field.name for field in fields if "entityType" in field.definition)
 
 
 def _decided(specs: Path) -> frozenset[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
-    for name in _FACTS:
+    for name in _ANNOTATIONS:
         if (specs / name).exists():
             _collect(_plain(specs / name), found)
     return frozenset(found)

@@ -12,7 +12,7 @@ from kafka_message_generator.spec import source
 from kafka_message_generator.spec.annotations import ENTITY_TYPES
 from kafka_message_generator.spec.entities import read_entity_types
 from kafka_message_generator.spec.model import ENTITY_TYPES as KNOWN_TYPES
-from kafka_protocol_upstream.kafka import facts
+from kafka_protocol_upstream.kafka import canonical
 from kafka_protocol_upstream.kafka.artifacts import FOLDERS, GROUP, Jars
 from kafka_protocol_upstream.kafka.fixups import completed, fixed
 
@@ -47,7 +47,7 @@ def import_specs(jars: Jars, root: Path) -> list[str]:
 def _new_entity_types(texts: Iterable[str], root: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
-        found = facts.entity_types(json.loads(text)) | found
+        found = canonical.entity_types(json.loads(text)) | found
     known = {**KNOWN_TYPES, **_known_entity_types(root)}
     return {name: kind for name, kind in sorted(found.items()) if name not in known}
 
@@ -71,13 +71,13 @@ def _texts(jars: Jars, artifact: str, folder: str, root: Path) -> list[tuple[str
                 data, _ = fixed(name.rpartition("/")[2], jars.release, data)
                 definition = completed(_read(f"{jars.jar(artifact).name}!{name}", data))
                 target = f"{folder}/{definition['name']}.json"
-                found.append((target, facts.render(facts.facts(definition, _kept(root / target)))))
+                found.append((target, canonical.render(canonical.in_order(definition, _kept(root / target)))))
     except zipfile.BadZipFile as error:
         raise ImportSpecsError(f"{jars.jar(artifact)}: {error}") from error
     return found
 
 
-def _read(name: str, data: bytes) -> dict[str, facts.Json]:
+def _read(name: str, data: bytes) -> dict[str, canonical.Json]:
     problems = source.Problems()
     node = source.decode(name, data, problems)
     plain = node.plain() if node else None
@@ -87,7 +87,7 @@ def _read(name: str, data: bytes) -> dict[str, facts.Json]:
 
 
 def _kept(path: Path) -> dict[str, str]:
-    return facts.descriptions(_read(path.as_posix(), path.read_bytes())) if path.exists() else {}
+    return canonical.descriptions(_read(path.as_posix(), path.read_bytes())) if path.exists() else {}
 
 
 def _source(jars: Jars) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_protocol_upstream.kafka.facts import Json
+from kafka_protocol_upstream.kafka.canonical import Json
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from kafka_message_generator.compat import store
 from kafka_message_generator.compat.store import order
 from kafka_message_generator.spec import source
-from kafka_protocol_upstream.kafka import facts
+from kafka_protocol_upstream.kafka import canonical
 from kafka_protocol_upstream.kafka.artifacts import CORE, FOLDERS
 from kafka_protocol_upstream.kafka.constants import error_codes
 from kafka_protocol_upstream.kafka.definitions import MARK
@@ -134,4 +134,4 @@ def _definition(jar: Path, name: str, data: bytes, folder: str, release: str, lo
     plain = node.plain() if node is not None else None
     if problems.errors or not isinstance(plain, dict) or not isinstance(plain.get("name"), str):
         raise store.HistoryError("\n".join(map(str, problems.errors)) or f"{place}: expected a JSON object with a name")
-    return Found(plain["name"], folder, facts.render(facts.facts(completed(plain), {})))
+    return Found(plain["name"], folder, canonical.render(canonical.in_order(completed(plain), {})))

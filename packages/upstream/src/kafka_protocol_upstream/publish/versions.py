@@ -28,12 +28,12 @@ class Project:
 
 
 def read(folder: Path) -> Project:
-    facts = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     # The extra ``tools`` is ignored: the tools depend on the package, and already bound its version.
-    wanted = {name: needs for name, needs in facts.get("optional-dependencies", {}).items() if name != "tools"}
+    wanted = {name: needs for name, needs in project.get("optional-dependencies", {}).items() if name != "tools"}
     extras = [each for needs in wanted.values() for each in needs]
-    requires = tuple(map(Requirement, [*facts.get("dependencies", ()), *extras]))
-    return Project(facts["name"], facts["version"], requires, PRIVATE in facts["classifiers"])
+    requires = tuple(map(Requirement, [*project.get("dependencies", ()), *extras]))
+    return Project(project["name"], project["version"], requires, PRIVATE in project["classifiers"])
 
 
 def conflicts(projects: Sequence[Project]) -> Iterator[str]:

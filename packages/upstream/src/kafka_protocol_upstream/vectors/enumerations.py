@@ -26,7 +26,7 @@ Entry = dict[str, Any]
 class Enumerations:
     classpath: str
 
-    def renewed(self, entries: Sequence[Entry]) -> list[Entry]:
+    def updated(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return the enumerations with current names and values. Raises OracleError for an unknown Java name.
 
         An enumeration with a ``class`` gets the members of that Java enum; a member with a ``constant`` gets the constant's
@@ -38,7 +38,7 @@ class Enumerations:
         if len(printed) != len(questions):
             raise OracleError(f"Java returned {len(printed)} answers to {len(questions)} questions")
         answers = dict(zip(questions, map(json.loads, printed), strict=True))
-        return [_renewed(entry, answers) for entry in sorted(entries, key=lambda entry: str(entry["name"]))]
+        return [_updated(entry, answers) for entry in sorted(entries, key=lambda entry: str(entry["name"]))]
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def _constant(member: Entry) -> str:
     return f"{owner} {name}"
 
 
-def _renewed(entry: Entry, answers: dict[str, dict[str, int | str]]) -> Entry:
+def _updated(entry: Entry, answers: dict[str, dict[str, int | str]]) -> Entry:
     if "members" not in entry:  # error codes and APIs have their own files
         return entry
     known = {member["name"]: member for member in entry["members"]}
@@ -69,8 +69,8 @@ def _renewed(entry: Entry, answers: dict[str, dict[str, int | str]]) -> Entry:
     }
     if "class" in entry:
         values |= answers[f"{entry['class']} {entry['value']}"]
-    renewed = [known.get(name, {}) | {"name": name, "value": value} for name, value in values.items()]
-    members = [_ordered(member, OF_MEMBER) for member in sorted(renewed, key=lambda member: member["value"])]
+    updated = [known.get(name, {}) | {"name": name, "value": value} for name, value in values.items()]
+    members = [_ordered(member, OF_MEMBER) for member in sorted(updated, key=lambda member: member["value"])]
     return _ordered(entry | {"members": members}, OF_ENTRY)
 
 
@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     release = pinned_release(arguments.specs)
     jars = jars_in(arguments.jars, release) if arguments.jars else resolve(release, arguments.work, BROKER)
     with enumerations(jars) as java:
-        found = java.renewed(json.loads(path.read_text(encoding="utf-8")))
+        found = java.updated(json.loads(path.read_text(encoding="utf-8")))
     path.write_text(render(found), encoding="utf-8", newline="\n")
     errors = write_errors(jars, arguments.specs / ERRORS)
     print(f"Kafka {release}: {len(found)} enumerations, {errors} error codes")

@@ -43,38 +43,40 @@ def run(jars: Path, history: Path) -> int:
     with tempfile.TemporaryDirectory() as compiled:
         subprocess.run(["javac", "-d", compiled, str(PROGRAM)], check=True, timeout=TIMEOUT_SECONDS)
         wrong, count = [], 0
-        for before, side in pairwise(release_sets(history)):
-            for finding, writer, reader, data in exchanges(before, side):
+        for before, definition_set in pairwise(release_sets(history)):
+            for finding, writer, reader, data in exchanges(before, definition_set):
                 count += 1
                 own, other = (verdict(finding, each, data, jars, compiled) for each in (writer, reader))
                 if not own.startswith(f"again {data.hex()} ") or other == own:
                     wrong.append(
-                        f"{side.name} {finding.place} {data.hex()}: {writer.name}: {own}; {reader.name}: {other}"
+                        f"{definition_set.name} {finding.place} {data.hex()}: {writer.name}: {own}; {reader.name}: {other}"
                     )
                 else:
-                    print(f"{side.name}: {finding.place}: {writer.name} writes {data.hex()}, {reader.name}: {other}")
+                    print(
+                        f"{definition_set.name}: {finding.place}: {writer.name} writes {data.hex()}, {reader.name}: {other}"
+                    )
     print("\n".join(wrong))
     print(f"{count} witnesses, {len(wrong)} not confirmed")
     return int(bool(wrong))
 
 
 def exchanges(
-    before: DefinitionSet, side: DefinitionSet
+    before: DefinitionSet, definition_set: DefinitionSet
 ) -> Iterator[tuple[Finding, DefinitionSet, DefinitionSet, bytes]]:
     """Yield each wire finding between two releases with the writer and the reader of its witness."""
-    for finding in compare(baseline(before.name, [before]), side).findings:
+    for finding in compare(baseline(before.name, [before]), definition_set).findings:
         if finding.level == "wire":
             for direction, writer, reader in (
-                (finding.new_reads_old, before, side),
-                (finding.old_reads_new, side, before),
+                (finding.new_reads_old, before, definition_set),
+                (finding.old_reads_new, definition_set, before),
             ):
                 if isinstance(direction, Direction) and direction.witness is not None:
                     yield finding, writer, reader, direction.witness.data
 
 
-def verdict(finding: Finding, side: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
-    folder = jars / side.name.removeprefix("Kafka ")
-    kind = side.messages[finding.message].kind
+def verdict(finding: Finding, definition_set: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
+    folder = jars / definition_set.name.removeprefix("Kafka ")
+    kind = definition_set.messages[finding.message].kind
     name = finding.message + ("Data" if kind in (REQUEST, RESPONSE, HEADER) else "")
     line = f"{classes(folder)[name]} {finding.versions[0]} {data.hex()}\n"
     path = ":".join([compiled, *map(str, sorted(folder.glob("*.jar")))])

@@ -63,9 +63,9 @@ def uvarint(number: int) -> bytes:
 
 def sites_of(data: bytes, schema: Schema) -> tuple[list[Site], list[TagsSite]]:
     """Return the places to damage, and the tag sections; in an array, only the first element is searched."""
-    walk = _SiteTraversal(data)
-    assert walk.value(schema, 0, "", False) == len(data)
-    return walk.sites, walk.sections
+    traversal = _SiteTraversal(data)
+    assert traversal.value(schema, 0, "", False) == len(data)
+    return traversal.sites, traversal.sections
 
 
 class _SiteTraversal:

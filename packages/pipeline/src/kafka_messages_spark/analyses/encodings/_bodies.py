@@ -67,15 +67,15 @@ def messages_of_pairs(pairs: DataFrame) -> DataFrame:
     """Return the messages of ``traffic.pair``; ``message`` is null if the header is unreadable or the request missing."""
     for name in ("api_name", "api_version", "request", "response", "response_version", "response_header_size"):
         require(pairs, name, "messages_of_pairs")
-    sides = []
+    halves = []
     for side, version in (("request", "api_version"), ("response", "response_version")):
         size, frame = F.col(f"{side}_header_size"), F.col(side)
         known = size.isNotNull() & F.col("api_name").isNotNull() & F.col(f"{side}_problem").isNull()
-        sides.append(
+        halves.append(
             pairs.where(frame.isNotNull()).select(
                 F.when(known, F.concat("api_name", F.lit(side.capitalize()))).alias("message"),
                 F.when(known, F.col(version).cast("int")).alias("version"),
                 F.when(known, F.substring(frame, size + 1, F.length(frame))).otherwise(frame).alias("body"),
             )
         )
-    return sides[0].unionByName(sides[1])
+    return halves[0].unionByName(halves[1])

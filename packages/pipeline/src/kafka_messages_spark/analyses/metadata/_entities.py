@@ -138,10 +138,10 @@ class EntityReplay:
     def _row(
         self, what: str, place: tuple[str, str], event: Fields, name: str, fields: Fields | None, **more: Any
     ) -> None:
-        facts = {each: event[each] for each in ("timestamp", "leader_epoch", "record_type")}
+        of_event = {each: event[each] for each in ("timestamp", "leader_epoch", "record_type")}
         content = None if fields is None else [(each, text(value)) for each, value in fields.items()]
         row = {"what": what, "entity": place[0], "key": place[1], "name": name, "fields": content}
-        self.rows.append(row | facts | {"offset": event["at"]} | more)
+        self.rows.append(row | of_event | {"offset": event["at"]} | more)
 
     def _name(self, place: tuple[str, str], fields: Fields | None) -> str:
         return name_of(place[0], json.loads(place[1]), fields or {}, self.topic)

@@ -38,13 +38,13 @@ def events_of(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     columns = [each.column for each in types_of("metadata") if each.column in RULES]
     for batch in batches:
         rows: list[Fields] = []
-        facts = batch.select(["at", "place", "timestamp", "leader_epoch", "record_type"])
+        events = batch.select(["at", "place", "timestamp", "leader_epoch", "record_type"])
         for name in columns:
             chosen = batch.column(name).is_valid()
-            for fact, record in zip(
-                facts.filter(chosen).to_pylist(), batch.column(name).filter(chosen).to_pylist(), strict=True
+            for event, record in zip(
+                events.filter(chosen).to_pylist(), batch.column(name).filter(chosen).to_pylist(), strict=True
             ):
-                rows.append(fact | _event(RULES[name], record))
+                rows.append(event | _event(RULES[name], record))
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema=EVENTS)
 

@@ -92,7 +92,7 @@ def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: Da
     found = inside.unionByName(between(summary)).unionByName(tails(summary)).unionByName(producers(checks, summary))
     if watermarks is not None:
         found = found.unionByName(below_watermark(summary, watermarks))
-    facts = summary.groupBy("file").agg(
+    per_file = summary.groupBy("file").agg(
         F.min_by("topic", "start").alias("topic"),
         F.min_by("partition", "start").alias("partition"),
         F.first("folder").alias("folder"),
@@ -101,10 +101,10 @@ def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: Da
     always = F.max(F.coalesce(F.col("topic").isin(*_COMPACTED) | F.col("cleaned"), F.lit(False)))
     with_traces = _with_cleaned(summary, cleaned)
     compacted = with_traces.groupBy("folder").agg((F.coalesce(traces, F.lit(False)) | always).alias("compacted"))
-    facts = facts.join(compacted, "folder")
+    per_file = per_file.join(compacted, "folder")
     is_gap = F.col("check").isin("gap", "sequence_gap") & F.col("compacted")
     detail = F.when(is_gap, F.concat("detail", F.lit("; the log was compacted"))).otherwise(F.col("detail"))
-    table = found.join(facts, "file").select(
+    table = found.join(per_file, "file").select(
         "check",
         F.when(is_gap, "info").otherwise(F.col("severity")).alias("severity"),
         "file",

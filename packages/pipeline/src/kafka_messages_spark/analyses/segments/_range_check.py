@@ -147,8 +147,8 @@ class RangeCheck:
             key = check, severity
             self.left_out[key] = self.left_out.get(key, 0) + count
             return
-        facts = {"position": position, "offset": offset, "count": count, "detail": detail}
-        self.findings.append({"check": check, "severity": severity, **facts})
+        finding = {"position": position, "offset": offset, "count": count, "detail": detail}
+        self.findings.append({"check": check, "severity": severity, **finding})
 
     # ---- headers of batches -------------------------------------------------------------------------------------
 
@@ -176,13 +176,13 @@ class RangeCheck:
         self.last.next_offset = _next_offset(int(last[-1]))
 
     def _counted(self, batch: pa.RecordBatch, base: Ints, last: Ints, known: Bools, records: Ints) -> None:
-        facts, counts = self.summary, self.summary
-        if facts["first_offset"] is None:
-            facts["first_offset"] = int(base[0])
-            facts["first_leader_epoch"] = int(_ints(batch, "leader_epoch")[0])
-        facts["next_offset"] = _next_offset(int(last.max()))
-        facts["last_leader_epoch"] = int(_ints(batch, "leader_epoch")[-1])
-        facts["magic"] = max(facts["magic"] or 0, int(_ints(batch, "magic").max()))
+        summary, counts = self.summary, self.summary
+        if summary["first_offset"] is None:
+            summary["first_offset"] = int(base[0])
+            summary["first_leader_epoch"] = int(_ints(batch, "leader_epoch")[0])
+        summary["next_offset"] = _next_offset(int(last.max()))
+        summary["last_leader_epoch"] = int(_ints(batch, "leader_epoch")[-1])
+        summary["magic"] = max(summary["magic"] or 0, int(_ints(batch, "magic").max()))
         counts["records"] += int(records.sum())
         counts["empty_batches"] += int(np.count_nonzero(known & (records == 0)))
         counts["missing_in_batches"] += int(np.where(known, last - base + 1 - records, 0).sum())
@@ -280,12 +280,12 @@ class RangeCheck:
     # ---- the file -----------------------------------------------------------------------------------------------
 
     def _of_report(self, report: SegmentReport) -> None:
-        facts = self.summary
-        facts["topic"], facts["partition"] = report.topic, report.partition
+        summary = self.summary
+        summary["topic"], summary["partition"] = report.topic, report.partition
         for name in ("batches", "control_batches", "batch_bytes", "incomplete_tail", "zero_tail", "next_position"):
-            facts[name] = getattr(report, name)
-        facts["corrupt"] += report.corrupt_batches
-        facts["compressions"] = sorted(self.compressions)
+            summary[name] = getattr(report, name)
+        summary["corrupt"] += report.corrupt_batches
+        summary["compressions"] = sorted(self.compressions)
 
     def _of_name(self) -> None:
         found = _NAME.fullmatch(base_name(self.path))
@@ -303,12 +303,12 @@ class RangeCheck:
     def _result(self) -> pa.RecordBatch:
         for (check, severity), count in self.left_out.items():
             detail = f"further findings of this check are not listed; sum of their counts: {count}"
-            facts = {"position": None, "offset": None, "count": count, "detail": detail}
-            self.findings.append({"check": check, "severity": severity, **facts})
+            finding = {"position": None, "offset": None, "count": count, "detail": detail}
+            self.findings.append({"check": check, "severity": severity, **finding})
         of_file = {"file": display_path(self.path), "size": self.size, "start": self.start}
         rows: list[dict[str, Any]] = [of_file | {"summary": self.summary}]
         rows += [of_file | {"finding": finding} for finding in self.findings]
-        rows += [of_file | {"producer": facts} for facts in self.producers.rows()]
+        rows += [of_file | {"producer": producer} for producer in self.producers.rows()]
         return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 

@@ -36,8 +36,8 @@ def open_transactions(
     transaction) or ``unknown``. ``reason`` explains the verdict; ``note`` and ``limitation`` name uncertainties.
     """
     now = F.lit(as_of if isinstance(as_of, int) else round(as_of.timestamp() * 1000))
-    facts = partitions.select(*LOG, "gaps", F.col("last_timestamp").alias("partition_last"), "corrupt")
-    found = transactions.where("status = 'open'").join(facts, [*LOG])
+    state = partitions.select(*LOG, "gaps", F.col("last_timestamp").alias("partition_last"), "corrupt")
+    found = transactions.where("status = 'open'").join(state, [*LOG])
     found = found.withColumn("age_ms", now - F.unix_millis("first_timestamp"))
     if states is None:
         null = {name: F.lit(None).cast(kind) for name, kind in COORDINATOR.items()}

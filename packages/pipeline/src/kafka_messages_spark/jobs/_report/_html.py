@@ -65,7 +65,7 @@ def _part(part: ReportItem) -> Markup:
     if isinstance(part, Paragraph):
         return element("p", part.text)
     if isinstance(part, Facts):
-        return _facts(part.words)
+        return _facts(part.texts)
     return _table(part) if isinstance(part, Table) else figure(part)
 
 
@@ -85,13 +85,13 @@ def _table(table: Table) -> Markup:
                 element(
                     "td",
                     word,
-                    class_=_look(column) or _room(word),
+                    class_=_look(column) or _width_class(word),
                     data_value=_key(value) if number and word != "-" else None,
                 )
                 for column, number, word, value in zip(table.columns, numbers, words, row, strict=True)
             ),
         )
-        for row, words in zip(table.rows, table.words, strict=True)
+        for row, words in zip(table.rows, table.texts, strict=True)
     )
     made = element("table", element("thead", head), element("tbody", *rows))
     below = element("p", rows_omitted(table.more), class_="remark") if table.more else ""
@@ -105,7 +105,7 @@ def _look(column: TableColumn) -> str | None:
     return {"timestamp": "time"}.get(column.type, "file" if column.name == "file" else None)
 
 
-def _room(word: str) -> str | None:
+def _width_class(word: str) -> str | None:
     if " " not in word:
         return "word" if len(word) <= _NAME else None
     return "longer" if len(word) > _LONG else "long" if len(word) > _SENTENCE else None

@@ -29,7 +29,7 @@ class Facts:
     pairs: Sequence[tuple[str, Any]]
 
     @property
-    def words(self) -> list[tuple[str, str]]:
+    def texts(self) -> list[tuple[str, str]]:
         return [(name, format_value(value, MAX_LENGTH)) for name, value in self.pairs]
 
 
@@ -61,7 +61,7 @@ class Table:
         return [column.title for column in self.columns]
 
     @property
-    def words(self) -> list[list[str]]:
+    def texts(self) -> list[list[str]]:
         return [[column.show(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
 
 

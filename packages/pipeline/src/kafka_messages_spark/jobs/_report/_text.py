@@ -39,10 +39,10 @@ def _text(part: ReportItem, width: int | None) -> str:
 
 
 def _facts(part: Facts, width: int | None) -> list[str]:
-    names = max((len(name) for name, _ in part.words), default=0) + len(_GAP)
+    names = max((len(name) for name, _ in part.texts), default=0) + len(_GAP)
     space = None if width is None else width - names
     lines: list[str] = []
-    for name, value in part.words:
+    for name, value in part.texts:
         if space is not None and space < 1:  # the names leave no space
             lines += [*_wrapped(name, width), *_wrapped(value, width, _INDENT)]
             continue
@@ -53,7 +53,7 @@ def _facts(part: Facts, width: int | None) -> list[str]:
 
 def _rows(part: Table, width: int | None) -> list[str]:
     titles = part.titles
-    words = [titles, *part.words]
+    words = [titles, *part.texts]
     widths = [max(map(len, column)) for column in zip(*words, strict=True)]
     count = len(widths) if width is None else max(1, _fitting(widths, width))
     lines = []
@@ -89,11 +89,11 @@ def _markdown(part: ReportItem) -> str:
     if isinstance(part, Paragraph):
         return _escaped(part.text)
     if isinstance(part, Facts):
-        return _grid(("", ""), ("---", "---"), part.words) if part.words else ""
+        return _grid(("", ""), ("---", "---"), part.texts) if part.texts else ""
     if not isinstance(part, Table):
         return ""
     rule = ["--:" if column.right else "---" for column in part.columns]
-    return _grid(part.titles, rule, part.words) + (f"\n\n{rows_omitted(part.more)}" if part.more else "")
+    return _grid(part.titles, rule, part.texts) + (f"\n\n{rows_omitted(part.more)}" if part.more else "")
 
 
 def _grid(titles: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

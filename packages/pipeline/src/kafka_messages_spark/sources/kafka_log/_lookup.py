@@ -11,8 +11,8 @@ from kafka_records.segments.batch_headers import read_batch_headers
 from kafka_records.segments.reader import read_segments
 
 from .._files import File, FileView, open_file
+from ._batch_scan import beyond_damage, scan_batches
 from ._progress import base_of
-from ._walk import beyond_damage, walk
 
 # Highest timestamp in microseconds; later ones are null.
 _LATEST = (1 << 63) - 1
@@ -48,7 +48,7 @@ def offset_after(files: Sequence[File]) -> int | None:
 
 
 def _after(file: File) -> int | None:
-    found = walk(file, 0)
+    found = scan_batches(file, 0)
     if found.is_batch:
         return found.next_offset
     behind = beyond_damage(file, found.end).next_offset

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Any
 
 from .._files import File
+from ._batch_scan import BatchScan
 from ._progress import VERSION, Folder, Progress
-from ._walk import BatchScan
 
 # Time without writes after which a file with a successor is complete.
 SETTLE_SECONDS = 60.0
@@ -27,7 +27,7 @@ _SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 @dataclass(frozen=True)
 class LogAccess:
     # Find the end of the complete batches from an offset on, reading at most the given bytes.
-    walk: Callable[[File, int, int | None], BatchScan]
+    scan_batches: Callable[[File, int, int | None], BatchScan]
     # The same for an offset that is not the start of a batch.
     beyond_damage: Callable[[File, int], BatchScan]
     # Callback for possible data loss; may raise.
@@ -55,8 +55,8 @@ class Limit:
 class Planner:
     """Planner of successive batches; it remembers file names to detect late files."""
 
-    def __init__(self, ways: LogAccess, clock: Callable[[], float] = time.time) -> None:
-        self._ways = ways
+    def __init__(self, access: LogAccess, clock: Callable[[], float] = time.time) -> None:
+        self._access = access
         self._clock = clock
         self._seen: defaultdict[str, set[str]] = defaultdict(set)
 
@@ -66,7 +66,7 @@ class Planner:
             listed[group_of(file)].append(file)
         groups = []
         for key in sorted(listed.keys() | start.folders.keys()):
-            group = _Group(key, listed[key], start.folders.get(key, Folder()), self._ways, self._clock())
+            group = _Group(key, listed[key], start.folders.get(key, Folder()), self._access, self._clock())
             self._notice_late(group)
             groups.append(group)
         self._fill(groups, limit)
@@ -89,7 +89,7 @@ class Planner:
         late = [name for name in names if seen and name not in seen and group.is_done(name)]
         seen.update(names)
         if late:
-            self._ways.lost(
+            self._access.lost(
                 f"{group.name_of(late[0])} appeared after later segments of its folder had been read, and is skipped"
             )
 
@@ -103,13 +103,13 @@ class _Ready:
 
 
 class _Group:
-    def __init__(self, key: str, files: list[File], start: Folder, ways: LogAccess, now: float) -> None:
+    def __init__(self, key: str, files: list[File], start: Folder, access: LogAccess, now: float) -> None:
         self.key = key
         self._in_order = is_in_order(key)
         self._files = {file.base_name: file for file in files}
         self.names = sorted(self._files)
         self._start = start
-        self._walk, self._beyond, self._lost = ways.walk, ways.beyond_damage, ways.lost
+        self._scan_batches, self._beyond, self._lost = access.scan_batches, access.beyond_damage, access.lost
         self._now = now
         self._through = start.through
         self._read = (
@@ -166,7 +166,7 @@ class _Group:
         file, position = ready.file, ready.position
         if self._is_settled(file) and (most is None or file.size - position <= most):
             return BatchScan(file.size)
-        found = self._walk(file, position, most)
+        found = self._scan_batches(file, position, most)
         return found if found.is_batch or found.end > position else self._beyond(file, position)
 
     def folder(self) -> Folder:
@@ -202,7 +202,7 @@ class _Group:
 
     def _ready(self) -> Iterator[_Ready]:
         if self._in_order:
-            yield from self._mended()
+            yield from self._resumed()
         for name in self.names:
             file, position = self._files[name], self._read.get(name, 0)
             if self.is_done(name) or name in self._rewritten | self._undecided or file.size <= position:
@@ -211,7 +211,7 @@ class _Group:
                 continue
             yield _Ready(file, position)
 
-    def _mended(self) -> Iterator[_Ready]:
+    def _resumed(self) -> Iterator[_Ready]:
         """Yield the file that now has the unread records, if the last read file was deleted, truncated or rewritten."""
         if not self._read:
             return
@@ -231,7 +231,7 @@ class _Group:
         if not later:
             if file is not None:
                 self._lost(f"{file.name} was truncated or replaced after {position} bytes had been read")
-                self._read[last] = self._walk(file, 0, None).end
+                self._read[last] = self._scan_batches(file, 0, None).end
             return
         self._read.clear()
         self._through = last
@@ -256,7 +256,7 @@ class _Group:
         if file.size == position:
             later = [_base(each) for each in self.names if each > name]
             return lowest is None or not later or later[0] <= lowest or self._ends_below(file, position, lowest)
-        found = self._walk(file, position, 1)
+        found = self._scan_batches(file, position, 1)
         if found.first_offset is not None:
             first = found.first_offset
             if lowest is not None and first > lowest and self._is_superseded(name):
@@ -269,7 +269,7 @@ class _Group:
     def _ends_below(self, file: File, position: int, offset: int) -> bool:
         if not position:
             return True
-        before = self._walk(file, 0, position)
+        before = self._scan_batches(file, 0, position)
         return not before.is_batch or before.next_offset is None or before.next_offset <= offset
 
     def _is_superseded(self, name: str) -> bool:

@@ -21,10 +21,10 @@ from ...columns._records import MalformedRecordError
 from .._files import FileView, is_local, open_file, open_filesystem
 from .._shares import Share, cuts
 from ._batch_filter import BatchFilter, Bounds
+from ._batch_scan import batch_before
 from ._filters import PushedFilters
 from ._isolation import AbortedTransaction
 from ._log_options import NAME, LogColumns, LogOptions
-from ._walk import batch_before
 
 # Rows per Arrow batch: Spark's default for maxRecordsPerBatch, and the fastest size.
 MAX_ROWS = 10000

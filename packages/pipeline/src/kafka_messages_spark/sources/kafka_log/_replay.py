@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from .._files import File, is_local, open_filesystem
+from ._batch_scan import BatchScan
 from ._progress import base_of
 from ._range_reader import Range
-from ._walk import BatchScan
 
 
 class StreamReplay:
-    def __init__(self, files: Iterable[File], walk: Callable[[File, int, int | None], BatchScan]) -> None:
-        self._walk = walk
+    def __init__(self, files: Iterable[File], scan_batches: Callable[[File, int, int | None], BatchScan]) -> None:
+        self._scan_batches = scan_batches
         self._folders: defaultdict[str, list[File]] = defaultdict(list)
         for file in files:
             self._folders[file.folder].append(file)
@@ -45,7 +45,7 @@ class StreamReplay:
         return all(self._is_boundary(file, place, part.limit) for place in (part.start, part.end) if place)
 
     def _is_boundary(self, file: File, place: int, limit: int) -> bool:
-        found = self._walk(file, 0, place)
+        found = self._scan_batches(file, 0, place)
         if not found.is_batch or found.next_offset is None:
             return True
         return (found.end == place or not found.is_cut) and found.next_offset <= limit

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 from ..._core.errors import invalid_argument
 from .._files import File, locate
 from .._shares import shares
+from ._batch_scan import BatchScan, beyond_damage, scan_batches
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._logs import starting_progress
 from ._offset_options import EARLIEST, LATEST, check_stream_offsets
@@ -18,7 +19,6 @@ from ._planner import Limit, LogAccess, Planner, latest
 from ._progress import Folder, Progress, base_of
 from ._range_reader import Range, read_share, report_data_loss, split
 from ._replay import StreamReplay
-from ._walk import BatchScan, beyond_damage, walk
 
 # Key that marks an offset as the configured start of the stream.
 _INITIAL = "initial"
@@ -39,7 +39,7 @@ class LogStream:
             )
         check_stream_offsets(NAME, options.end)
         self._columns = LogColumns.of(options).chosen(schema)
-        self._planner = Planner(LogAccess(self._walk, self._beyond_damage, self._lost))
+        self._planner = Planner(LogAccess(self._scan_batches, self._beyond_damage, self._lost))
         self._places = options.files.places(NAME)
         self._target: list[File] | None = None
         self._first: dict[str, Any] | None = None
@@ -85,7 +85,7 @@ class LogStream:
             start = end.get(_FIRST, start)
         before, after = Progress.from_json(NAME, start), Progress.from_json(NAME, end)
         most = self._options.max_partition_bytes
-        replay = None if end == self._last else StreamReplay(self._files(), self._walk)
+        replay = None if end == self._last else StreamReplay(self._files(), self._scan_batches)
         parts = [
             part
             for key, folder in after.folders.items()
@@ -121,9 +121,9 @@ class LogStream:
             topic_to_decode(self._options, files)
         return files
 
-    def _walk(self, file: File, position: int, most: int | None) -> BatchScan:
+    def _scan_batches(self, file: File, position: int, most: int | None) -> BatchScan:
         try:
-            return walk(file, position, most)
+            return scan_batches(file, position, most)
         except FileNotFoundError:
             return BatchScan(position)  # deleted since the last listing; the next one omits the file
 

@@ -33,8 +33,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace, out: Output, package: Package) -> int:
     word, first, words = given.message, given.version, given.other
     if len(words) == 1 and is_version(words[0]):
-        sides = [(each, version_of(each, first), version_of(each, words[0])) for each in entries_of(package, word)]
-        differing = [_versions(package, *side, out) for side in sides]
+        compared = [(each, version_of(each, first), version_of(each, words[0])) for each in entries_of(package, word)]
+        differing = [_versions(package, *pair, out) for pair in compared]
         return int(any(differing))
     found = entry(package, word)
     version = version_of(found, first)
@@ -66,28 +66,28 @@ def _form(kind: str | None, mark: str) -> str | None:
 def _messages(
     package: Package, found: MessageInfo, version: int, words: list[str], form: str | None, out: Output
 ) -> int:
-    explain, hidden = package.module("explain").explain, package.module("secrets").REDACTED
-    sides = [explain(read_bytes(word, form), package.message(found.name), version) for word in words]
-    for word, side in zip(words, sides, strict=True):
-        if side.error is not None:
-            raise InputError(f"{word}: {side.error}")
-    left, right = (_values(side, out.show_secrets, hidden) for side in sides)
+    explain, redacted = package.module("explain").explain, package.module("secrets").REDACTED
+    explanations = [explain(read_bytes(word, form), package.message(found.name), version) for word in words]
+    for word, explanation in zip(words, explanations, strict=True):
+        if explanation.error is not None:
+            raise InputError(f"{word}: {explanation.error}")
+    left, right = (_values(explanation, out.show_secrets, redacted) for explanation in explanations)
     differing = [path for path in {**left, **right} if left.get(path) != right.get(path)]
     for path in differing:
-        before, after = (side[path][1] if path in side else None for side in (left, right))
+        before, after = (values[path][1] if path in values else None for values in (left, right))
         _print_difference(found, path, before, after, out)
-    if not differing and sides[0].data != sides[1].data:
+    if not differing and explanations[0].data != explanations[1].data:
         differing.append("")
-        sizes = [counted(len(side.data), "byte") for side in sides]
+        sizes = [counted(len(explanation.data), "byte") for explanation in explanations]
         _print_difference(found, "", sizes[0], f"{sizes[1]}, otherwise equal", out)
     if not differing and not out.is_json:
         out.line("no differences")
     return int(bool(differing))
 
 
-def _values(side: Explanation, show_secrets: bool, redacted: str) -> dict[str, tuple[object, str]]:
+def _values(explanation: Explanation, show_secrets: bool, redacted: str) -> dict[str, tuple[object, str]]:
     found: dict[str, tuple[object, str]] = {}
-    for row, leaf in zip(side.rows(show_secrets=True), side.leaves(), strict=True):
+    for row, leaf in zip(explanation.rows(show_secrets=True), explanation.leaves(), strict=True):
         if leaf.role == "value" or (leaf.role == "length" and leaf.name == "count"):
             value = row["value"]
             text = (

@@ -122,7 +122,7 @@ class _Display:
         self._out.line(self._title(found))
         is_known = self._releases.knows(found.name)
         if is_known:
-            for line in wrapped(f"Kafka: {self._releases.words(found.name)}", max(self._out.width - 2, 20)):
+            for line in wrapped(f"Kafka: {self._releases.lifetimes(found.name)}", max(self._out.width - 2, 20)):
                 self._out.line(f"  {line}")
         versions = range(found.valid_versions.lowest, found.valid_versions.highest + 1)
         width = len(str(found.valid_versions.highest)) + 1
@@ -170,7 +170,7 @@ class _Display:
                 )
             return
         self._out.line(self._title(found))
-        lifetime = self._releases.of_version(found.name, version).words if self._releases.knows(found.name) else ""
+        lifetime = self._releases.of_version(found.name, version).text if self._releases.knows(found.name) else ""
         self._out.line(f"version {version}{', ' if lifetime else ''}{lifetime}")
         self._out.table(
             ("field", "type on the wire", ""), [(_indented(row), row.types[version], _words(row)) for row in rows]
@@ -195,7 +195,7 @@ class _Display:
             words += [f"may be null from version {nullable[0]}"] if nullable and len(marks) > 1 else []
             words += ["may be null"] if nullable and len(marks) == 1 else []
             words += (
-                [self._releases.in_versions(row, range(first, last + 1)).words]
+                [self._releases.in_versions(row, range(first, last + 1)).text]
                 if self._releases.knows(row.message.name)
                 else []
             )

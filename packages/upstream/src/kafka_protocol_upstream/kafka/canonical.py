@@ -40,7 +40,7 @@ FIELD_ORDER = [
 WIDTH = 118
 
 
-def facts(definition: dict[str, Json], about: dict[str, str]) -> dict[str, Json]:
+def in_order(definition: dict[str, Json], about: dict[str, str]) -> dict[str, Json]:
     """Return a definition in canonical order, with the descriptions in ``about``, by path."""
     if definition.get("validVersions") == "none":  # keep only the identity of a removed API
         keep = ("apiKey", "type", "name", "validVersions")
@@ -50,23 +50,23 @@ def facts(definition: dict[str, Json], about: dict[str, str]) -> dict[str, Json]
 
 def descriptions(definition: dict[str, Json]) -> dict[str, str]:
     """Return every description by path: ``""`` for the message, ``/Topics/Name`` for a field, ``/#Common/Name``."""
-    return {path: text for path, node in _walk(definition, "") if isinstance(text := node.get("about"), str)}
+    return {path: text for path, node in _nodes(definition, "") if isinstance(text := node.get("about"), str)}
 
 
 def entity_types(definition: dict[str, Json]) -> dict[str, str]:
     """Map each entity type to the type of the first field that has it (of an array, the element type)."""
     found: dict[str, str] = {}
-    for _, node in _walk(definition, ""):
+    for _, node in _nodes(definition, ""):
         if isinstance(name := node.get("entityType"), str):
             found.setdefault(name, str(node.get("type")).removeprefix("[]"))
     return found
 
 
-def _walk(node: dict[str, Json], path: str) -> Iterator[tuple[str, dict[str, Json]]]:
+def _nodes(node: dict[str, Json], path: str) -> Iterator[tuple[str, dict[str, Json]]]:
     yield path, node
     for mark, children in (("#", node.get("commonStructs")), ("", node.get("fields"))):
         for child in _list(children):
-            yield from _walk(child, f"{path}/{mark}{child['name']}")
+            yield from _nodes(child, f"{path}/{mark}{child['name']}")
 
 
 def _list(value: Json) -> list[dict[str, Json]]:

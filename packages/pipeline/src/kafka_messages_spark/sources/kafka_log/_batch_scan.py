@@ -1,4 +1,4 @@
-"""Traversal of a growing segment by batch lengths."""
+"""Scan of a growing segment by batch lengths."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .._files import File, FileView, is_local, open_file, open_filesystem
 _LOCAL_CHUNK, _REMOTE_CHUNK = 4 << 10, 1 << 20
 # Minimum batch size for reading the next header alone, instead of the bytes before it.
 _FAR = 1 << 10
-# Maximum bytes to walk in remote files; for larger ones only the end is read.
-_REMOTE_WALK = 32 << 20
+# Maximum bytes to scan in remote files; for larger ones only the end is read.
+_REMOTE_SCAN = 32 << 20
 _REMOTE_TAIL = 4 << 20
 
 _head = Struct(">qiib").unpack_from
@@ -38,32 +38,32 @@ class BatchScan:
     is_batch: bool = True
 
 
-def walk(file: File, position: int, most: int | None = None) -> BatchScan:
+def scan_batches(file: File, position: int, most: int | None = None) -> BatchScan:
     """Find the end of the complete batches within ``most`` bytes, or of the first batch if it is larger. Raises OSError.
 
     Ignores ``most`` above 32 MiB for a remote file, which is then read to its end.
     """
     filesystem, _, _ = open_filesystem(file.root)
-    if not is_local(filesystem) and most is not None and most > _REMOTE_WALK:
+    if not is_local(filesystem) and most is not None and most > _REMOTE_SCAN:
         most = None  # too much to read: take the whole file
     with closing(open_file(file.root, file.path)) as opened:
         if is_local(filesystem):
-            return _over(_reader(opened, _LOCAL_CHUNK), file.size, position, most)
-        if file.size - position <= _REMOTE_WALK or most is not None:
-            return _over(_reader(opened, _REMOTE_CHUNK), file.size, position, most)
-        found = _scan(FileView(opened, file.name, 0), max(position, file.size - _REMOTE_TAIL), file.size)
-        return found or _over(_reader(opened, 8 * _REMOTE_CHUNK), file.size, position, None)
+            return _scan_lengths(_reader(opened, _LOCAL_CHUNK), file.size, position, most)
+        if file.size - position <= _REMOTE_SCAN or most is not None:
+            return _scan_lengths(_reader(opened, _REMOTE_CHUNK), file.size, position, most)
+        found = _scan_headers(FileView(opened, file.name, 0), max(position, file.size - _REMOTE_TAIL), file.size)
+        return found or _scan_lengths(_reader(opened, 8 * _REMOTE_CHUNK), file.size, position, None)
 
 
 def beyond_damage(file: File, position: int) -> BatchScan:
     with closing(FileView(open_file(file.root, file.path), file.name, position)) as view:
-        found = _scan(view, 0, file.size - position)
+        found = _scan_headers(view, 0, file.size - position)
     if found is None:
         return BatchScan(file.size)
     return BatchScan(position + found.end, None, found.next_offset)
 
 
-def _scan(view: FileView, start: int, end: int) -> BatchScan | None:
+def _scan_headers(view: FileView, start: int, end: int) -> BatchScan | None:
     with read_batch_headers(view, mode="PERMISSIVE", check_crcs=False, start=start, end=end) as batches:
         for _ in batches:
             pass
@@ -110,7 +110,7 @@ def _plausible(offset: int, length: int, _: int, magic: int) -> int:
     return whole if offset >= 0 and 0 <= magic <= 2 and SMALLEST[magic] <= whole <= MAX_BATCH_BYTES else 0
 
 
-def _over(read: Callable[[int, int], bytes], size: int, position: int, most: int | None) -> BatchScan:
+def _scan_lengths(read: Callable[[int, int], bytes], size: int, position: int, most: int | None) -> BatchScan:
     at, last, first_offset = position, None, None
     is_cut, is_batch = False, True
     while at + OVERHEAD < size:

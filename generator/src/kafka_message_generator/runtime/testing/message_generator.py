@@ -55,16 +55,16 @@ def random_messages(message: type[M], version: int, seed: int = 0, mixed: int = 
     UnsupportedVersionError.
     """
     check_class(message)
-    return _drawn(message, checked_version(message, version), seed, mixed)
+    return _generated(message, checked_version(message, version), seed, mixed)
 
 
-def _drawn(message: type[M], version: int, seed: int, mixed: int) -> Iterator[M]:
+def _generated(message: type[M], version: int, seed: int, mixed: int) -> Iterator[M]:
     for number, chances in enumerate([FULL, NULLS, *[MIXED] * mixed]):
         source = random.Random(f"{message.NAME} v{version} {seed} {number}")
-        yield Draw(message, version, source, chances).message()
+        yield MessageGenerator(message, version, source, chances).message()
 
 
-class Draw(Generic[M]):
+class MessageGenerator(Generic[M]):
     """Generator of one message; a random source that returns only zeros gives the simplest message."""
 
     def __init__(self, message: type[M], version: int, source: random.Random, chances: Chances = MIXED) -> None:

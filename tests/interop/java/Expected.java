@@ -33,10 +33,10 @@ import org.apache.kafka.common.quota.ClientQuotaFilter;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Prints what Kafka's own clients read from a cluster, as JSON: {@code Answers admin BOOTSTRAP} the results of the admin
- * client, {@code Answers records BOOTSTRAP} the records that a consumer reads, one per line.
+ * Prints what Kafka's own clients read from a cluster, as JSON: {@code Expected admin BOOTSTRAP} the results of the admin
+ * client, {@code Expected records BOOTSTRAP} the records that a consumer reads, one per line.
  */
-public final class Answers {
+public final class Expected {
     private static final ObjectMapper MAPPER = new ObjectMapper()
         .configure(SerializationFeature.INDENT_OUTPUT, true).configure(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS, true);
     private static final ObjectMapper LINES = new ObjectMapper();
@@ -48,7 +48,7 @@ public final class Answers {
     private final Map<String, TopicDescription> topics;
     private final List<TopicPartition> partitions;
 
-    private Answers(Admin admin, String bootstrap) throws Exception {
+    private Expected(Admin admin, String bootstrap) throws Exception {
         this.admin = admin;
         this.bootstrap = bootstrap;
         Collection<String> names = admin.listTopics(new ListTopicsOptions().listInternal(true)).names().get();
@@ -59,10 +59,10 @@ public final class Answers {
 
     public static void main(String[] arguments) throws Exception {
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", arguments[1]))) {
-            Answers answers = new Answers(admin, arguments[1]);
+            Expected expected = new Expected(admin, arguments[1]);
             switch (arguments[0]) {
-                case "admin" -> System.out.println(MAPPER.writeValueAsString(answers.all()));
-                case "records" -> answers.records();
+                case "admin" -> System.out.println(MAPPER.writeValueAsString(expected.all()));
+                case "records" -> expected.records();
                 default -> throw new IllegalArgumentException("admin or records");
             }
         }
@@ -143,24 +143,24 @@ public final class Answers {
             Map<TopicPartition, OffsetAndMetadata> committed = admin.listConsumerGroupOffsets(
                 Map.of(group.groupId(), new ListConsumerGroupOffsetsSpec())).all().get().get(group.groupId());
             committed.forEach((partition, offset) -> offsets.put(partition.toString(), offset(offset)));
-            Map<String, Object> facts = new LinkedHashMap<>();
-            facts.put("type", group.type().get().toString());
-            facts.put("protocol_type", group.protocol());
-            facts.put("state", group.groupState().orElseThrow().toString());
-            facts.put("members", admin.describeConsumerGroups(List.of(group.groupId())).all().get()
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("type", group.type().get().toString());
+            fields.put("protocol_type", group.protocol());
+            fields.put("state", group.groupState().orElseThrow().toString());
+            fields.put("members", admin.describeConsumerGroups(List.of(group.groupId())).all().get()
                 .get(group.groupId()).members().size());
-            facts.put("offsets", offsets);
-            all.put(group.groupId(), facts);
+            fields.put("offsets", offsets);
+            all.put(group.groupId(), fields);
         }
         return all;
     }
 
     private static Map<String, Object> offset(OffsetAndMetadata offset) {
-        Map<String, Object> facts = new LinkedHashMap<>();
-        facts.put("offset", offset.offset());
-        facts.put("leader_epoch", offset.leaderEpoch().orElse(-1));
-        facts.put("metadata", offset.metadata());
-        return facts;
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("offset", offset.offset());
+        fields.put("leader_epoch", offset.leaderEpoch().orElse(-1));
+        fields.put("metadata", offset.metadata());
+        return fields;
     }
 
     private Map<String, Object> shareGroups() throws Exception {
@@ -183,15 +183,15 @@ public final class Answers {
         Map<String, Object> all = new TreeMap<>();
         for (Map.Entry<String, TransactionDescription> each : admin.describeTransactions(ids).all().get().entrySet()) {
             TransactionDescription transaction = each.getValue();
-            Map<String, Object> facts = new LinkedHashMap<>();
-            facts.put("state", transaction.state().toString());
-            facts.put("producer_id", transaction.producerId());
-            facts.put("producer_epoch", transaction.producerEpoch());
-            facts.put("timeout_ms", transaction.transactionTimeoutMs());
-            facts.put("start_ms", transaction.transactionStartTimeMs().isPresent()
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("state", transaction.state().toString());
+            fields.put("producer_id", transaction.producerId());
+            fields.put("producer_epoch", transaction.producerEpoch());
+            fields.put("timeout_ms", transaction.transactionTimeoutMs());
+            fields.put("start_ms", transaction.transactionStartTimeMs().isPresent()
                 ? transaction.transactionStartTimeMs().getAsLong() : null);
-            facts.put("partitions", transaction.topicPartitions().stream().map(TopicPartition::toString).sorted().toList());
-            all.put(each.getKey(), facts);
+            fields.put("partitions", transaction.topicPartitions().stream().map(TopicPartition::toString).sorted().toList());
+            all.put(each.getKey(), fields);
         }
         return all;
     }
@@ -202,15 +202,15 @@ public final class Answers {
         admin.describeProducers(partitions).all().get().forEach((partition, state) -> {
             List<Object> producers = new ArrayList<>();
             for (ProducerState each : state.activeProducers()) {
-                Map<String, Object> facts = new LinkedHashMap<>();
-                facts.put("producer_id", each.producerId());
-                facts.put("producer_epoch", each.producerEpoch());
-                facts.put("last_sequence", each.lastSequence());
-                facts.put("last_timestamp", each.lastTimestamp());
-                facts.put("coordinator_epoch", each.coordinatorEpoch().isPresent() ? each.coordinatorEpoch().getAsInt() : null);
-                facts.put("transaction_start_offset", each.currentTransactionStartOffset().isPresent()
+                Map<String, Object> fields = new LinkedHashMap<>();
+                fields.put("producer_id", each.producerId());
+                fields.put("producer_epoch", each.producerEpoch());
+                fields.put("last_sequence", each.lastSequence());
+                fields.put("last_timestamp", each.lastTimestamp());
+                fields.put("coordinator_epoch", each.coordinatorEpoch().isPresent() ? each.coordinatorEpoch().getAsInt() : null);
+                fields.put("transaction_start_offset", each.currentTransactionStartOffset().isPresent()
                     ? each.currentTransactionStartOffset().getAsLong() : null);
-                producers.add(facts);
+                producers.add(fields);
             }
             if (!producers.isEmpty()) {
                 all.put(partition.toString(), producers);
@@ -231,7 +231,7 @@ public final class Answers {
                 long end = consumer.endOffsets(List.of(partition)).get(partition);
                 long deadline = System.currentTimeMillis() + PATIENCE_MS;
                 while (consumer.position(partition) < end) {
-                    consumer.poll(Duration.ofMillis(200)).forEach(Answers::print);
+                    consumer.poll(Duration.ofMillis(200)).forEach(Expected::print);
                     if (System.currentTimeMillis() > deadline) {
                         throw new IllegalStateException(partition + " was not read in time up to " + end);
                     }

@@ -44,48 +44,48 @@ show the difference.
 
 def page(root: Path) -> str:
     """Return the page as Markdown. Raises HistoryError and SpecError."""
-    sides = list(release_sets(root))
-    pairs = list(pairwise(sides))
-    reports = [compare(baseline(before.name, [before]), side) for before, side in pairs]
+    sets = list(release_sets(root))
+    pairs = list(pairwise(sets))
+    reports = [compare(baseline(before.name, [before]), definition_set) for before, definition_set in pairs]
     lines = [_HEAD + _TABLE.rstrip("\n")]
-    for (before, side), report in zip(pairs, reports, strict=True):
-        lines += _row(before, side, report)
+    for (before, definition_set), report in zip(pairs, reports, strict=True):
+        lines += _row(before, definition_set, report)
     lines.append(_CHANGES.rstrip("\n"))
-    for (_, side), report in zip(pairs, reports, strict=True):
-        lines += _section(side, report)
+    for (_, definition_set), report in zip(pairs, reports, strict=True):
+        lines += _section(definition_set, report)
     return "\n".join(lines) + "\n"
 
 
-def _row(before: DefinitionSet, side: DefinitionSet, report: Report) -> Iterator[str]:
-    counts, new = report.counts, len(_versions(side) - _versions(before))
+def _row(before: DefinitionSet, definition_set: DefinitionSet, report: Report) -> Iterator[str]:
+    counts, new = report.counts, len(_versions(definition_set) - _versions(before))
     cells = (counts.equal, counts.compatible, counts.changed, new, counts.dropped)
     if any(cells[1:]):
-        yield f"| {_number(side)} | {len(side.plans)} | {' | '.join(map(str, cells))} |"
+        yield f"| {_number(definition_set)} | {len(definition_set.plans)} | {' | '.join(map(str, cells))} |"
 
 
-def _versions(side: DefinitionSet) -> set[tuple[str, int]]:
-    return {(name, version) for name, plan in side.plans.items() for version in plan.valid}
+def _versions(definition_set: DefinitionSet) -> set[tuple[str, int]]:
+    return {(name, version) for name, plan in definition_set.plans.items() for version in plan.valid}
 
 
-def _number(side: DefinitionSet) -> str:
-    return side.name.removeprefix("Kafka ")
+def _number(definition_set: DefinitionSet) -> str:
+    return definition_set.name.removeprefix("Kafka ")
 
 
-def _section(side: DefinitionSet, report: Report) -> Iterator[str]:
+def _section(definition_set: DefinitionSet, report: Report) -> Iterator[str]:
     found = [finding for finding in report.findings if finding.level == "wire"]
     if not found:
         return
-    yield f"\n### {_number(side)}\n"
+    yield f"\n### {_number(definition_set)}\n"
     yield "| message | what | new ← old | old ← new |"
     yield "|---|---|---|---|"
-    for finding in sorted(found, key=lambda each: (not _is_exchanged(side, each), each.message)):
+    for finding in sorted(found, key=lambda each: (not _is_exchanged(definition_set, each), each.message)):
         what = f"{finding.reason or finding.rule}: {finding.what}".replace("|", "\\|")
         cells = (_cell(finding.new_reads_old), _cell(finding.old_reads_new))
         yield f"| `{finding.message}` {', '.join(map(str, finding.versions))} | {what} | {' | '.join(cells)} |"
 
 
-def _is_exchanged(side: DefinitionSet, finding: Finding) -> bool:
-    return side.messages[finding.message].kind in (REQUEST, RESPONSE)
+def _is_exchanged(definition_set: DefinitionSet, finding: Finding) -> bool:
+    return definition_set.messages[finding.message].kind in (REQUEST, RESPONSE)
 
 
 def _cell(direction: Direction | None) -> str:

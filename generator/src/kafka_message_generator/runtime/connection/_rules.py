@@ -81,13 +81,13 @@ def check_response(api: Api, response: Message) -> None:
         raise TypeError(f"expected {api.response_name or 'a message'}, got {display(response)}")
     name = name_of(type(response))
     if api.response_name != name:
-        answer = f"is answered with {api.response_name}" if api.response_name else "has no response"
-        raise LocalProtocolError(f"{api.request_name} {answer}, not {name}")
+        expected = f"is answered with {api.response_name}" if api.response_name else "has no response"
+        raise LocalProtocolError(f"{api.request_name} {expected}, not {name}")
 
 
 def unsupported(response: Any) -> Response:
-    answer: Any = copy(response)
+    changed: Any = copy(response)
     if not response.error_code:
-        answer.error_code = UNSUPPORTED_VERSION
-    result: Response = answer
+        changed.error_code = UNSUPPORTED_VERSION
+    result: Response = changed
     return result
