@@ -100,7 +100,7 @@ def try_packages(folder: Path, work: Path) -> None:
     environment = Environment(work / "environment")
     names = ("kafka_messages", "kafka_records", "kafka_messages_spark")
     messages, records, spark = (wheel(folder, name) for name in names)
-    environment.install(f"{messages}[arrow]", f"{records}[arrow]", f"{spark}[spark]")
+    environment.install(f"{messages}[arrow,testing]", f"{records}[arrow]", f"{spark}[spark]")
     print(environment.run_script(IMPORT_ALL, *names), end="")
     decoded = run(environment.python, "-I", str(ROOT / "examples" / "decode_response.py"))
     line = "  topic 'orders' has 3 partitions, error code NONE\n"
