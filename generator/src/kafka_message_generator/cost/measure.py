@@ -11,7 +11,7 @@ from kafka_message_generator.cost.samples import CostError, Sample
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime._core.versions import MAX_VERSION, Versions
 from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
-from kafka_message_generator.runtime.schema.build import Builder
+from kafka_message_generator.runtime.schema.build import SchemaBuilder
 from kafka_message_generator.runtime.schema.descriptors import FieldDescriptor, MessageDescriptor, parse_descriptor
 from kafka_message_generator.spec.model import ENCODED_TYPES
 
@@ -120,7 +120,7 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
 
 
 def _schema(descriptor: MessageDescriptor, version: int) -> Schema:
-    return Builder(descriptor).struct(descriptor.fields, version)
+    return SchemaBuilder(descriptor).struct(descriptor.fields, version)
 
 
 def _decoded(descriptor: MessageDescriptor, version: int, samples: Iterable[Sample]) -> Iterator[Struct]:
