@@ -38,7 +38,7 @@ class LengthPrefixed:
 
 
 @dataclass(frozen=True)
-class ArrayOf:
+class CountPrefixed:
     label: str = field(compare=False)
     compact: bool
     nullable: bool
@@ -86,7 +86,7 @@ class Tags:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
 
 
-Atom = FixedWidth | LengthPrefixed | ArrayOf | Nullable | Tags
+Atom = FixedWidth | LengthPrefixed | CountPrefixed | Nullable | Tags
 WireSignature = tuple[Atom, ...]
 
 
@@ -107,7 +107,7 @@ def labels(atoms: WireSignature) -> Iterator[str]:
                 yield from (each.label, *labels(each.value)) if _is_struct(each.value) else (each.label,)
         else:
             yield atom.label
-            if isinstance(atom, ArrayOf):
+            if isinstance(atom, CountPrefixed):
                 yield from labels(atom.element)
             elif isinstance(atom, Nullable):
                 yield from labels(atom.inside)
@@ -119,14 +119,14 @@ def tag_signatures(atoms: WireSignature) -> Iterator[TagAtom]:
         if isinstance(atom, Tags):
             for each in atom.fields:
                 yield from (each, *tag_signatures(each.value))
-        elif isinstance(atom, ArrayOf):
+        elif isinstance(atom, CountPrefixed):
             yield from tag_signatures(atom.element)
         elif isinstance(atom, Nullable):
             yield from tag_signatures(atom.inside)
 
 
 def _is_struct(atoms: WireSignature) -> bool:
-    return len(atoms) != 1 or isinstance(atoms[0], ArrayOf | Nullable)
+    return len(atoms) != 1 or isinstance(atoms[0], CountPrefixed | Nullable)
 
 
 def _text(atoms: WireSignature) -> str:
@@ -147,7 +147,7 @@ class _Unfolder:
 
     def _atoms(self, struct: model.StructPlan, layout: model.Layout, path: str) -> Iterator[Atom]:
         for operation in layout.operations:
-            if isinstance(operation, model.TagSection):
+            if isinstance(operation, model.TaggedFields):
                 form = "interleaved" if operation.interleaved else "sequential"
                 yield self._section(struct, operation.fields, form, path, layout.ref.version, operation.absent)
             elif isinstance(operation, model.OptionalBuffer):
@@ -193,7 +193,7 @@ class _Unfolder:
             yield LengthPrefixed(label, form, operation.compact, operation.nullable)
         elif isinstance(operation, model.Array):
             element = tuple(self._element(struct, operation, f"{label}[]"))
-            yield ArrayOf(label, operation.compact, operation.nullable, element)
+            yield CountPrefixed(label, operation.compact, operation.nullable, element)
         elif operation.nullable:
             yield Nullable(label, is_tagged, self._inner(operation.layout, label))
         else:
@@ -254,7 +254,7 @@ def insides(one: WireSignature, two: WireSignature) -> Iterator[tuple[Inside, In
     for before, after in zip(one, two, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
             yield from inside_tags(before, after)
-        elif isinstance(before, ArrayOf | Nullable) and type(before) is type(after):
+        elif isinstance(before, CountPrefixed | Nullable) and type(before) is type(after):
             yield inside_of(before), inside_of(after)
 
 
@@ -265,8 +265,10 @@ def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
             yield Inside(each.label, each.value), values[each.tag]
 
 
-def inside_of(atom: ArrayOf | Nullable) -> Inside:
-    return Inside(f"{atom.label}[]", atom.element) if isinstance(atom, ArrayOf) else Inside(atom.label, atom.inside)
+def inside_of(atom: CountPrefixed | Nullable) -> Inside:
+    return (
+        Inside(f"{atom.label}[]", atom.element) if isinstance(atom, CountPrefixed) else Inside(atom.label, atom.inside)
+    )
 
 
 Above = tuple[Inside, Inside]

@@ -11,7 +11,7 @@ from kafka_message_generator.spec.source import Problems
 
 
 @dataclass(frozen=True)
-class Restriction:
+class ResolvedRestriction:
     """Request versions that only brokers send (empty ``feature``), or that need a minimum level of a feature."""
 
     message: str
@@ -24,13 +24,13 @@ class Restriction:
 
 def resolve(
     facts: tuple[RestrictionAnnotation, ...], messages: Messages, problems: Problems
-) -> tuple[Restriction, ...]:
+) -> tuple[ResolvedRestriction, ...]:
     """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     found = [_restriction(fact, messages, problems) for fact in facts]
     return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.lowest)))
 
 
-def _restriction(fact: RestrictionAnnotation, messages: Messages, problems: Problems) -> Restriction | None:
+def _restriction(fact: RestrictionAnnotation, messages: Messages, problems: Problems) -> ResolvedRestriction | None:
     known = messages.get(fact.message)
     if known is None or known[0].kind != REQUEST:
         what = f"unknown request {fact.message!r}; correct or remove it"
@@ -48,4 +48,4 @@ def _restriction(fact: RestrictionAnnotation, messages: Messages, problems: Prob
         if field is None or "." in name or field.nullable.empty:
             what = f"{fact.message} has no nullable top-level field {fact.field.text!r}; write it like TransactionalId"
             problems.error(fact.field.location, what)
-    return Restriction(fact.message, versions.lowest, versions.highest, fact.feature, fact.level, name)
+    return ResolvedRestriction(fact.message, versions.lowest, versions.highest, fact.feature, fact.level, name)

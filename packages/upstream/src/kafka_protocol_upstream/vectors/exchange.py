@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, release_sets
-from kafka_message_generator.compat.findings import Direction, Finding
+from kafka_message_generator.compat.findings import CompatFinding, Direction
 from kafka_message_generator.compat.report import compare
 from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
 
@@ -60,7 +60,7 @@ def run(jars: Path, history: Path) -> int:
 
 def exchanges(
     before: DefinitionSet, side: DefinitionSet
-) -> Iterator[tuple[Finding, DefinitionSet, DefinitionSet, bytes]]:
+) -> Iterator[tuple[CompatFinding, DefinitionSet, DefinitionSet, bytes]]:
     """Yield each wire finding between two releases with the writer and the reader of its witness."""
     for finding in compare(baseline(before.name, [before]), side).findings:
         if finding.level == "wire":
@@ -72,7 +72,7 @@ def exchanges(
                     yield finding, writer, reader, direction.witness.data
 
 
-def verdict(finding: Finding, side: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
+def verdict(finding: CompatFinding, side: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
     folder = jars / side.name.removeprefix("Kafka ")
     kind = side.messages[finding.message].kind
     name = finding.message + ("Data" if kind in (REQUEST, RESPONSE, HEADER) else "")
