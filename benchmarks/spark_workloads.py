@@ -17,7 +17,7 @@ from pyspark.sql.types import ArrayType, DataType, StructType
 from kafka_messages_spark import decode, from_kafka, schema_of_kafka
 from kafka_messages_spark._core.options import DecodeOptions
 from kafka_messages_spark._core.spark_types import struct_type
-from kafka_messages_spark.columns._codec import Decoding
+from kafka_messages_spark.columns._codec import MessageDecoder
 
 PEER, SCAN = "from_avro", "scan only"
 # An Arrow function and ``mapInArrow`` that return prepared structs of the same shape.
@@ -215,7 +215,7 @@ def transformations(workload: Workload) -> dict[str, Transformation]:
 class Ready:
     def __init__(self, workload: Workload) -> None:
         fields = tuple(workload.fields.split(",")) if workload.fields else ()
-        self._decoding = Decoding(workload.message, workload.version, DecodeOptions(fields=fields))
+        self._decoding = MessageDecoder(workload.message, workload.version, DecodeOptions(fields=fields))
         self.type = struct_type(self._decoding.type())
         self._structs: pa.StructArray | None = None
 

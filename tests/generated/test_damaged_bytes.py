@@ -32,7 +32,7 @@ from kafka_messages._base.message import Message
 from kafka_messages.messages.fetch_response import EpochEndOffset, FetchableTopicResponse, PartitionData
 from kafka_messages.schema.types import ArrayOf, Text
 
-from kafka_protocol_upstream.vectors.sites import Site, TagsSite, sites_of, uvarint
+from kafka_protocol_upstream.vectors.sites import DamageSite, TagsSite, sites_of, uvarint
 from tests.support import vectors
 from tests.support.vectors import Vector
 
@@ -149,7 +149,7 @@ def assert_tolerated(vector: Vector, data: bytes) -> None:
         assert_sound(result, data, vector.version)
 
 
-def length_sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, Site, Callable[[bytes], bytes]]]:
+def length_sites(name: str, kind: str, *more: str) -> Iterator[tuple[Vector, DamageSite, Callable[[bytes], bytes]]]:
     """Yield the sites of a kind in layouts and ``more`` samples, each with a function that replaces its bytes."""
     for vector in [*vectors.layouts(name), *vectors.samples(name, *more)]:
         for site in sites_of(vector.data, vector.cls.schemas()[vector.version])[0]:
@@ -168,11 +168,11 @@ def _replacer(data: bytes, start: int, end: int) -> Callable[[bytes], bytes]:
     return lambda other: data[:start] + other + data[end:]
 
 
-def is_compact(site: Site) -> bool:
+def is_compact(site: DamageSite) -> bool:
     return site.type.name.removeprefix("NULLABLE_").startswith("COMPACT_")
 
 
-def width(site: Site) -> int:
+def width(site: DamageSite) -> int:
     return 2 if isinstance(site.type, Text) else 4
 
 

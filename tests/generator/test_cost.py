@@ -21,8 +21,8 @@ from kafka_message_generator.cost import (
     FORMS,
     Cost,
     CostError,
+    CostSample,
     FieldCost,
-    Sample,
     Totals,
     cost,
     encoded_size,
@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def cost_of(definition: Definition, version: int, *samples: str) -> Cost:
-    return cost(plan_of(definition), version, [Sample(bytes.fromhex(each), version) for each in samples])
+    return cost(plan_of(definition), version, [CostSample(bytes.fromhex(each), version) for each in samples])
 
 
 def test_message_with_tagged_fields_has_costs_by_field_and_in_total() -> None:
@@ -143,11 +143,11 @@ def test_message_without_fields_has_no_cost() -> None:
 
 
 def test_totals_of_committed_vectors_match_their_bytes() -> None:
-    samples: dict[tuple[str, int], list[Sample]] = {}
+    samples: dict[tuple[str, int], list[CostSample]] = {}
     for path in sorted(COMMITTED.glob("*.jsonl.gz")):
         for line in gzip.decompress(path.read_bytes()).splitlines():
             entry = json.loads(line)
-            sample = Sample(bytes.fromhex(entry["hex"]), entry["version"])
+            sample = CostSample(bytes.fromhex(entry["hex"]), entry["version"])
             samples.setdefault((entry["message"], entry["version"]), []).append(sample)
     plans = {plan.name: plan for plan in definitions.load(ROOT / "specs" / "kafka").plans}
     for (name, version), each in samples.items():
@@ -275,8 +275,8 @@ def test_invalid_arguments_raise_cost_error() -> None:
     for version, samples, reason in (
         (9, [], "Probe has no version 9, only 0-3"),
         (2, [], "no samples of Probe version 2"),
-        (2, [Sample(b"", 1, "mine")], "mine: Probe v2: the sample is of version 1"),
-        (2, [Sample(b"", 2)], "sample: Probe v2: a: INT16: 2 bytes needed at offset 0, 0 left"),
+        (2, [CostSample(b"", 1, "mine")], "mine: Probe v2: the sample is of version 1"),
+        (2, [CostSample(b"", 2)], "sample: Probe v2: a: INT16: 2 bytes needed at offset 0, 0 left"),
     ):
         with pytest.raises(CostError) as caught:
             cost(plan, version, samples)

@@ -13,7 +13,7 @@ import kafka_message_generator.plan
 import kafka_message_generator.render
 from kafka_message_generator import definitions
 from kafka_message_generator.definitions import Definitions
-from kafka_message_generator.plan.model import Array, LayoutRef, MessagePlan, Operation, OptionalBuffer, TagSection
+from kafka_message_generator.plan.model import Array, LayoutRef, MessagePlan, Operation, OptionalBuffer, TaggedFields
 from kafka_message_generator.render import environment, package
 from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.identity import identity_of
@@ -87,7 +87,7 @@ def operations_of(plan: MessagePlan) -> list[tuple[Operation, str]]:
     found: list[tuple[Operation, str]] = []
     for operation in [each for struct in plan.structs for layout in struct.layouts for each in layout.operations]:
         found.append((operation, ""))
-        if isinstance(operation, (TagSection, OptionalBuffer)):
+        if isinstance(operation, (TaggedFields, OptionalBuffer)):
             section = type(operation).__name__
             found += [(tagged.payload, section) for tagged in operation.fields]
     return found
@@ -143,7 +143,7 @@ def test_every_operation_of_the_plan_is_used(proposals: Definitions) -> None:
     operations = [each for plan in proposals.plans for each in operations_of(plan)]
     kinds = {type(operation).__name__ for operation, _ in operations}
     assert kinds == {kind.__name__ for kind in Operation.__args__}
-    assert {section for _, section in operations} == {"", "TagSection", "OptionalBuffer"}
-    assert {op.interleaved for op, _ in operations if isinstance(op, TagSection)} == {False, True}
+    assert {section for _, section in operations} == {"", "TaggedFields", "OptionalBuffer"}
+    assert {op.interleaved for op, _ in operations if isinstance(op, TaggedFields)} == {False, True}
     elements = {type(op.element).__name__ for op, _ in operations if isinstance(op, Array)}
     assert elements == {"str", "PackedElement", LayoutRef.__name__}

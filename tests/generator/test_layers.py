@@ -45,6 +45,21 @@ EXTRAS = ("pyarrow", "hypothesis")
 """Third-party dependencies of package components."""
 QUICK = ("docs", "tools", "upstream", "vectors", "generator", "generated")
 """Test folders of ``nox -s quick``."""
+SHARED_CLASS_NAMES = {
+    # Required by Spark in each module of a data source.
+    "DefaultSource",
+    # Protocols for the class of a generated package that the pages do not import.
+    "Explanation",
+    "Span",
+    # A generated package, as the pages and the tools load it.
+    "Package",
+    # Of a definition (``spec``) and of its runtime counterpart, which must not import the generator.
+    "Field",
+    "Message",
+    "Struct",
+    "Versions",
+}
+"""Names of classes with the same meaning in several modules."""
 NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
 # Third-party packages that ``nox -s quick`` does not install.
 
@@ -157,6 +172,18 @@ def test_distribution_has_no_duplicate_functions(folder: Path) -> None:
                 if len(body) > 1 and (other := first.setdefault(shape(node, body), place)) != place:
                     twice.append(f"{place} is {other}")
     assert twice == []
+
+
+def test_class_name_has_one_meaning() -> None:
+    places: dict[str, set[str]] = {}
+    for folder in [ROOT / "generator" / "src", *sorted(ROOT.glob("packages/*/src"))]:
+        for path in modules_below(folder).values():
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name.lstrip("_"), set()).add(path.relative_to(ROOT).as_posix())
+    repeated = {name: sorted(found) for name, found in places.items() if len(found) > 1}
+    assert {name: found for name, found in repeated.items() if name not in SHARED_CLASS_NAMES} == {}
+    assert repeated.keys() == SHARED_CLASS_NAMES
 
 
 def shape(function: ast.FunctionDef, body: list[ast.stmt]) -> str:

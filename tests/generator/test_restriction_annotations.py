@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator import definitions
-from kafka_message_generator.rules.restrictions import Restriction
+from kafka_message_generator.rules.restrictions import ResolvedRestriction
 from kafka_message_generator.spec.source import SpecError
 from tests.support.building import write_specs
 from tests.support.specs import field, message
@@ -81,6 +81,6 @@ def test_valid_entries_are_resolved_to_fields(tmp_path: Path) -> None:
     ]
     (specs / "restrictions.json").write_text(json.dumps(entries))
     assert definitions.load(specs).restrictions == (
-        Restriction("AskRequest", 2, 3, "", 0, ""),
-        Restriction("AskRequest", 4, 5, "ask.version", 2, "owner"),
+        ResolvedRestriction("AskRequest", 2, 3, "", 0, ""),
+        ResolvedRestriction("AskRequest", 4, 5, "ask.version", 2, "owner"),
     )

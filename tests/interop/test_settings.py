@@ -10,7 +10,7 @@ import pytest
 from kafka_messages.secrets import is_secret_setting
 
 from kafka_protocol_upstream.kafka.artifacts import BROKER, resolve
-from kafka_protocol_upstream.vectors.settings import Settings, settings
+from kafka_protocol_upstream.vectors.settings import SettingsOracle, settings
 from tests.interop.kafka import ROOT, release
 
 COMMITTED = ROOT / "specs" / "kafka" / "settings.json"
@@ -19,17 +19,17 @@ QUOTAS = "replication.throttled.rate", "replica.alter.log.dirs.io.max.bytes.per.
 
 
 @pytest.fixture(scope="module")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SettingsOracle]:
     jars = resolve(release(), tmp_path_factory.mktemp("jars"), BROKER)
     with settings(jars) as java:
         yield java
 
 
-def test_settings_table_is_up_to_date(kafka: Settings) -> None:
+def test_settings_table_is_up_to_date(kafka: SettingsOracle) -> None:
     assert COMMITTED.read_text(encoding="utf-8") == kafka.table()
 
 
-def test_secret_setting_rule_agrees_with_kafka(kafka: Settings) -> None:
+def test_secret_setting_rule_agrees_with_kafka(kafka: SettingsOracle) -> None:
     of_broker = [each["name"] for each in json.loads(Path(COMMITTED).read_text()) if "broker" in each["of"]]
     names = [*of_broker, "acme.endpoint", "rsm.config.x", "plain.sasl.jaas.config", "log.dirs.x"]
     names += [f"listener.name.internal.{name}" for name in names if not name.endswith(QUOTAS)]

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from kafka_messages_spark import register
 from kafka_messages_spark.jobs import _cli, segments
 from kafka_messages_spark.jobs._errors import message_of
-from kafka_messages_spark.jobs._report import Report
+from kafka_messages_spark.jobs._report import JobReport
 from kafka_messages_spark.jobs.internal_topics import main
 
 batch_writer = pytest.importorskip(
@@ -143,7 +143,7 @@ def test_registered_source_is_detected(spark: SparkSession, monkeypatch: pytest.
 
 def test_long_paths_are_shortened(spark: SparkSession) -> None:
     long = f"s3://bucket/{'cluster/' * 20}orders-3/00000000000000000042.log"
-    report = Report("t")
+    report = JobReport("t")
     report.frame(spark.createDataFrame([("a/b.log", long), (long, "x")], "file string, other string"), 5)
     first, second = report.text().splitlines()[-2:]
     assert first == f"{'a/b.log':80}  {long[:79]}…"

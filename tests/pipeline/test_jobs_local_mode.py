@@ -178,7 +178,7 @@ def test_progress_bar_appears_only_on_a_terminal(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: bool(terminal), raising=False)
     args = _cli.parser("job", "").parse_args(["--quiet"] * quiet)
     with pytest.raises(PySparkValueError, match=r"^started$"):
-        _ = _cli.Job("job", args, _cli.Report("")).spark
+        _ = _cli.Job("job", args, _cli.JobReport("")).spark
 
 
 def test_existing_session_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

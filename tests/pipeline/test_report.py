@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_messages_spark.jobs._report import Report
+from kafka_messages_spark.jobs._report import JobReport
 
 WIDE = """\
 What
@@ -43,8 +43,8 @@ yyy      22
 """
 
 
-def report() -> Report:
-    made = Report("What")
+def report() -> JobReport:
+    made = JobReport("What")
     made.facts({"name": "value", "other name": "one two three four five six seven eight", "none": None})
     made.line("The end of a line of text, and more of it")
     made.table(["a", "number", "text of some length"], [["x", 1, "one two three four five"], ["yyy", 22, None]], 3)
@@ -66,7 +66,7 @@ def test_report_at_any_width_keeps_every_value(width: int) -> None:
 
 
 def test_first_column_wider_than_the_line_is_wrapped() -> None:
-    made = Report("Groups and their offsets")
+    made = JobReport("Groups and their offsets")
     made.facts({"removed offsets": 12})
     made.table(["group", "lag"], [["a-group-with-a-long-name", 7], ["b", 8]], 1200)
     assert made.text(14) == """\
@@ -90,13 +90,13 @@ more
 
 
 def test_direction_characters_are_escaped() -> None:
-    made = Report("t")
+    made = JobReport("t")
     made.facts({"group": "gnp.\u202egpj\u2066\u2028\x1b[0m", "file": "\udcff.log"})
     assert made.text().splitlines()[-2:] == ["group  gnp.\\u202egpj\\u2066\\u2028\\x1b[0m", "file   \\udcff.log"]
 
 
 def test_markdown_escapes_names() -> None:
-    made = Report("a *b*")
+    made = JobReport("a *b*")
     made.facts({"<b>name</b>": "![](http://example.com/x.png)"})
     made.table(["topic"], [["__consumer_offsets"], ["a_b|c"], ["\\| `x` ~y~ &lt;"]])
     assert made.markdown() == (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_messages_spark.jobs._report import JobRun, Report
+from kafka_messages_spark.jobs._report import JobReport, JobRun
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")
@@ -30,7 +30,7 @@ addEventListener("load", () => {
 
 
 def page() -> str:
-    made = Report("What")
+    made = JobReport("What")
     made.table(["group", "lag"], [["b", 10], ["partition-10", None], ["partition-9", 9], ["a", 100]])
     run = JobRun("groups", {}, [], 0, datetime(2026, 11, 22, tzinfo=UTC))
     return made.html(run)

@@ -20,7 +20,7 @@ from kafka_messages_spark._charts.svg import figure
 from kafka_messages_spark.jobs import _report
 from kafka_messages_spark.jobs._charts import groups, metadata, segments, transactions
 from kafka_messages_spark.jobs._output import inputs
-from kafka_messages_spark.jobs._report import Finding, JobRun, Report, timestamp
+from kafka_messages_spark.jobs._report import JobFinding, JobReport, JobRun, timestamp
 from kafka_messages_spark.jobs._report._parts import Table, TableColumn
 
 SCHEMA = json.loads(files(_report).joinpath("report.schema.json").read_text("utf-8"))
@@ -39,7 +39,7 @@ EVIL = [
 """Names as a client could give them to a topic, a group or itself."""
 
 
-def run(*findings: Finding, **arguments: object) -> JobRun:
+def run(*findings: JobFinding, **arguments: object) -> JobRun:
     return JobRun("groups", arguments, findings, int(bool(findings)), datetime(2026, 11, 22, 10, 30, tzinfo=UTC))
 
 
@@ -74,8 +74,8 @@ class Row(tuple[Any, ...]):
         return self.named[key] if isinstance(key, str) else super().__getitem__(key)
 
 
-def report(name: str) -> Report:
-    made = Report(name)
+def report(name: str) -> JobReport:
+    made = JobReport(name)
     made.facts({name: name, "left out": [name]})
     made.section(name)
     made.line(name)
@@ -101,8 +101,8 @@ class Elements(HTMLParser):
 
 @pytest.mark.parametrize("name", EVIL, ids=range(len(EVIL)))
 def test_names_are_escaped(name: str) -> None:
-    evil = report(name).html(run(Finding(name, "error", 1), paths=[name]))
-    plain = report("name").html(run(Finding("name", "error", 1), paths=["name"]))
+    evil = report(name).html(run(JobFinding(name, "error", 1), paths=[name]))
+    plain = report("name").html(run(JobFinding("name", "error", 1), paths=["name"]))
     shape, expected = (
         [
             (tag, sorted(attributes.keys() - {"class"})) for tag, attributes in Elements(page).found
@@ -115,7 +115,7 @@ def test_names_are_escaped(name: str) -> None:
 
 
 def test_page_loads_no_external_resources() -> None:
-    page = report("orders").html(run(Finding("reset", "warning", 2)))
+    page = report("orders").html(run(JobFinding("reset", "warning", 2)))
     elements = Elements(page).found
     assert {name for _, attributes in elements for name in attributes} & {"src", "href", "style", "onclick"} == set()
     assert {tag for tag, _ in elements} & {"link", "img", "iframe", "object", "base", "form", "use", "a"} == set()
@@ -260,8 +260,8 @@ def test_small_bars_have_a_minimum_width() -> None:
     assert "bytes, logarithmic" in drawn
 
 
-def typed() -> Report:
-    made = Report("What")
+def typed() -> JobReport:
+    made = JobReport("What")
     made.facts({"groups": 8, "log": "2 partitions"})
     made.section("Rows")
     made.line("A text")
@@ -286,7 +286,7 @@ def typed() -> Report:
 
 
 def test_json_report_is_valid_against_its_schema() -> None:
-    written = typed().json(run(Finding("reset", "warning", 2), paths=["logs"], width=None))
+    written = typed().json(run(JobFinding("reset", "warning", 2), paths=["logs"], width=None))
     content = json.loads(written)
     Draft202012Validator.check_schema(SCHEMA)
     Draft202012Validator(SCHEMA, format_checker=FormatChecker()).validate(content)
@@ -309,7 +309,7 @@ def test_json_report_is_valid_against_its_schema() -> None:
 
 
 def test_json_schema_rejects_invalid_reports() -> None:
-    content = json.loads(typed().json(run(Finding("reset", "warning", 2))))
+    content = json.loads(typed().json(run(JobFinding("reset", "warning", 2))))
     validator = Draft202012Validator(SCHEMA)
     for change in ({"finding": []}, {"exit_status": 2}, {"findings": [{"kind": "x", "severity": "bad", "count": 1}]}):
         assert not validator.is_valid(content | change)

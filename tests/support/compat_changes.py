@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline
-from kafka_message_generator.compat.findings import Finding
+from kafka_message_generator.compat.findings import CompatFinding
 from kafka_message_generator.compat.report import compare
 from kafka_message_generator.compat.texts import lines_of
 from kafka_message_generator.definitions import set_of_folder
@@ -68,7 +68,7 @@ def definition_set(folder: Path, found: Mapping[str, Json], name: str) -> Defini
     return replace(set_of_folder(folder), name=name)
 
 
-def findings(tmp_path: Path, *edits: Edit) -> list[Finding]:
+def findings(tmp_path: Path, *edits: Edit) -> list[CompatFinding]:
     """Apply the edits in sequence; return the findings of the last against the earlier ones as releases."""
     found, sets = definitions(), []
     for number, edit in enumerate((lambda _: None, *edits)):
@@ -182,7 +182,7 @@ def kept_as(kind: str) -> Edit:
     return edit
 
 
-def formatted(found: list[Finding], rule: str) -> list[str]:
+def formatted(found: list[CompatFinding], rule: str) -> list[str]:
     return ["\n".join(lines_of(each)).split(": ", 2)[2] for each in found if each.rule == rule]
 
 

@@ -10,7 +10,7 @@ from kafka_message_generator.plan.model import (
     Array,
     Bytes,
     Default,
-    Fixed,
+    FixedField,
     FixedRun,
     Layout,
     LayoutRef,
@@ -23,7 +23,7 @@ from kafka_message_generator.plan.model import (
     Single,
     String,
     Tagged,
-    TagSection,
+    TaggedFields,
     joined_runs,
 )
 from kafka_message_generator.plan.text import FORMAT, LETTERS
@@ -112,7 +112,7 @@ class _Struct:
         if not section:
             yield NoSection()
         elif section[0] != "&":
-            yield TagSection(tagged, absent, section[0] == ";;")
+            yield TaggedFields(tagged, absent, section[0] == ";;")
 
     def absent(self, word: str) -> Default:
         return Default(self.fields[int(word[1:].rstrip("!"))].name, word.endswith("!"))
@@ -139,4 +139,4 @@ class _Struct:
             return Packed(member.name, bits, signed)
         if letter in ("s", "y", "r"):
             return (String if letter == "s" else Bytes)(member.name, compact, nullable)
-        return FixedRun((Fixed(member.name, _NAMES[letter or ""]),))
+        return FixedRun((FixedField(member.name, _NAMES[letter or ""]),))

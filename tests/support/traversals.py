@@ -11,7 +11,7 @@ from typing import Any
 from kafka_messages._base.message import Message
 from kafka_messages.connection._tables import ENTITIES
 from kafka_messages.schema import FieldDescriptor, descriptor_of
-from kafka_messages.schema.build import Builder
+from kafka_messages.schema.build import SchemaBuilder
 from kafka_messages.schema.descriptors import address_of, class_in
 from kafka_messages.schema.struct import is_default
 
@@ -107,7 +107,10 @@ def entities(message: Message, *types: str, request: Message | None = None) -> l
 def unsupported_fields(message: Message, version: int) -> list[tuple[str, bool, str]]:
     """Return each value that a version cannot carry: path, whether ``write`` refuses it, and reason."""
     descriptor = descriptor_of(type(message))
-    builder, is_extensible = Builder(descriptor), version in descriptor.flexible or version in descriptor.with_optional
+    builder, is_extensible = (
+        SchemaBuilder(descriptor),
+        version in descriptor.flexible or version in descriptor.with_optional,
+    )
 
     def inside(fields: tuple[FieldDescriptor, ...], struct: Any, place: str) -> Iterator[tuple[str, bool, str]]:
         for field in fields:

@@ -12,7 +12,7 @@ import pytest
 from kafka_messages import MetadataRequest
 from kafka_messages.protocol import encode_request
 
-from kafka_messages_tools.capture import Capture, CaptureError, Packet, Report, Segment, read_packets, segments
+from kafka_messages_tools.capture import Capture, CaptureError, CaptureReport, Packet, Segment, read_packets, segments
 from tests.support import packets
 from tests.support.packets import Talk, block, ipv4, ipv6, linked, pcap, pcapng, tcp
 
@@ -20,13 +20,13 @@ DATA = b"a segment's bytes"
 ONE = ipv4(tcp(1, 2, 7, DATA))
 
 
-def read(data: bytes) -> tuple[list[Packet], Report]:
-    report = Report()
+def read(data: bytes) -> tuple[list[Packet], CaptureReport]:
+    report = CaptureReport()
     return list(read_packets(io.BytesIO(data), report)), report
 
 
-def segments_of(data: bytes) -> tuple[list[Segment], Report]:
-    report = Report()
+def segments_of(data: bytes) -> tuple[list[Segment], CaptureReport]:
+    report = CaptureReport()
     return list(segments(read_packets(io.BytesIO(data), report), report)), report
 
 

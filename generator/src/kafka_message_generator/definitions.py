@@ -23,8 +23,8 @@ from kafka_message_generator.rules import settings as settings_rules
 from kafka_message_generator.rules.entities import EntityField
 from kafka_message_generator.rules.enumerations import EnumerationFields
 from kafka_message_generator.rules.error_responses import ErrorResponseRule
-from kafka_message_generator.rules.restrictions import Restriction
-from kafka_message_generator.rules.secrets import SecretFields, Secrets
+from kafka_message_generator.rules.restrictions import ResolvedRestriction
+from kafka_message_generator.rules.secrets import ResolvedSecrets, SecretFields
 from kafka_message_generator.spec import reader, source
 from kafka_message_generator.spec.annotations import ANNOTATIONS, SOURCE
 from kafka_message_generator.spec.descriptions import read_descriptions, with_descriptions
@@ -52,10 +52,10 @@ class Definitions:
     error_codes: tuple[ErrorCode, ...]
     release: str | None  # Kafka release in ``SOURCE``
     open_settings: tuple[str, ...]  # Kafka settings that are not passwords
-    secrets: Secrets
+    secrets: ResolvedSecrets
     error_responses: tuple[ErrorResponseRule, ...]
     entities: tuple[EntityField, ...]
-    restrictions: tuple[Restriction, ...]
+    restrictions: tuple[ResolvedRestriction, ...]
     enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_message_generator.compat.findings import Finding
+from kafka_message_generator.compat.findings import CompatFinding
 from tests.support.compat_changes import (
     FINDS,
     Edit,
@@ -82,7 +82,7 @@ REFUSED: dict[str, tuple[Edit, ...]] = {
 """Compatible changes that it refuses."""
 
 
-def line_of(finding: Finding) -> str:
+def line_of(finding: CompatFinding) -> str:
     reason = f" ({finding.reason})" if finding.reason else ""
     return f"{finding.rule}{reason} {finding.place}"
 

@@ -19,7 +19,7 @@ from kafka_message_generator.compat.inputs import (
     placed,
     sets_of_words,
 )
-from kafka_message_generator.compat.report import Report, compare
+from kafka_message_generator.compat.report import CompatReport, compare
 from kafka_message_generator.compat.store import HistoryError
 from kafka_message_generator.compat.waivers import WaiverError, read_waivers, waived
 from kafka_message_generator.spec.source import SpecError
@@ -77,7 +77,7 @@ def _write(text: str) -> None:
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> Report:
+def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> CompatReport:
     old, new = sets_of_words(arguments.old, arguments.new, arguments.history, read_folder)
     report = placed(compare(old, new), *old.sets, new)
     if arguments.waivers is None:

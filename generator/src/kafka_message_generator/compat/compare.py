@@ -8,7 +8,7 @@ from kafka_message_generator.compat.order import Order, Parts, displaced, parts,
 from kafka_message_generator.compat.signatures import (
     TOP,
     Above,
-    ArrayOf,
+    CountPrefixed,
     FixedWidth,
     Inside,
     LengthPrefixed,
@@ -101,7 +101,7 @@ def _pair(writer: WireSignature, reader: WireSignature, above: Above) -> Differe
         return None
     if isinstance(wrote, LengthPrefixed) and isinstance(reads, LengthPrefixed) and wrote.form == reads.form:
         return _lengths(wrote, reads)
-    if isinstance(wrote, ArrayOf) and isinstance(reads, ArrayOf):
+    if isinstance(wrote, CountPrefixed) and isinstance(reads, CountPrefixed):
         return _lengths(wrote, reads) or _within(inside_of(wrote), inside_of(reads))
     if isinstance(wrote, Nullable) and isinstance(reads, Nullable) and wrote.is_tagged == reads.is_tagged:
         return _within(inside_of(wrote), inside_of(reads))
@@ -114,7 +114,7 @@ def _within(wrote: Inside, reads: Inside) -> Difference | None:
     return _sequence(wrote.signature, reads.signature, (wrote, reads))
 
 
-def _lengths(wrote: LengthPrefixed | ArrayOf, reads: LengthPrefixed | ArrayOf) -> Difference | None:
+def _lengths(wrote: LengthPrefixed | CountPrefixed, reads: LengthPrefixed | CountPrefixed) -> Difference | None:
     if wrote.compact != reads.compact:
         return Difference("FLEXIBLE", reads.label, _words(wrote), _words(reads))
     if wrote.nullable and not reads.nullable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
-from kafka_message_generator.compat.findings import Finding
+from kafka_message_generator.compat.findings import CompatFinding
 from kafka_message_generator.compat.renames import last, path_now, renames
 from kafka_message_generator.compat.signatures import labels, signature_of
 from kafka_message_generator.plan.model import FieldPlan, ranges
@@ -18,7 +18,7 @@ _JSON = {"bool": "a boolean", "string": "a string", "uuid": "a string", "bytes":
 _PYTHON = {"bool": "bool", "string": "str", "uuid": "UUID", "float64": "float", "bytes": "bytes", "records": "bytes"}
 
 
-def declared_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+def declared_findings(old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding]:
     newest = old.newest
     keys = {(message.kind, message.api_key) for message in new.messages.values() if message.api_key is not None}
     for name in sorted(newest.plans):
@@ -35,14 +35,16 @@ def declared_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
     yield from _listeners(newest, new)
 
 
-def _removed(name: str, newest: DefinitionSet, new: DefinitionSet) -> Finding:
+def _removed(name: str, newest: DefinitionSet, new: DefinitionSet) -> CompatFinding:
     place = new if name in new.messages else newest
     valid = str(newest.plans[name].valid)
     what = f"{name}, versions {valid}, was removed"
-    return Finding("MESSAGE_REMOVED", name, "", (), what, "keep it", place.location(name), valid, "none", newest.name)
+    return CompatFinding(
+        "MESSAGE_REMOVED", name, "", (), what, "keep it", place.location(name), valid, "none", newest.name
+    )
 
 
-def _versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+def _versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding]:
     newest, message = old.newest, new.messages[name]
     released = [version for version in newest.plans[name].valid if version != newest.unstable(name)]
     before, after = ranges(released), str(message.valid)
@@ -50,19 +52,21 @@ def _versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Finding]
     dropped = tuple(version for version in released if version not in message.valid)
     if dropped:
         what = f"versions {ranges(dropped)} were removed"
-        yield Finding("VERSION_DROPPED", name, "", dropped, what, "keep them", place, before, after, newest.name)
+        yield CompatFinding("VERSION_DROPPED", name, "", dropped, what, "keep them", place, before, after, newest.name)
     if released and message.valid.lowest > released[-1] + 1:
         what = f"versions start at {message.valid.lowest}; the last released version is {released[-1]}"
         remedy = f"continue with {released[-1] + 1}"
-        yield Finding("VERSION_SKIPPED", name, "", (), what, remedy, place, before, after, newest.name)
+        yield CompatFinding("VERSION_SKIPPED", name, "", (), what, remedy, place, before, after, newest.name)
     unstable = newest.unstable(name)
     if unstable is not None and unstable in message.valid and new.unstable(name) != unstable:
         what = f"version {unstable} can no longer change"
-        yield Finding("UNSTABLE_RELEASED", name, "", (unstable,), what, "no action needed", place, since=newest.name)
+        yield CompatFinding(
+            "UNSTABLE_RELEASED", name, "", (unstable,), what, "no action needed", place, since=newest.name
+        )
     yield from _empty_versions(name, old, new)
 
 
-def _empty_versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+def _empty_versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding]:
     plan, released = new.plans[name], old.versions.get(name, {})
     for version in plan.valid:
         if version in released or version - 1 not in plan.valid:
@@ -71,21 +75,21 @@ def _empty_versions(name: str, old: Baseline, new: DefinitionSet) -> Iterator[Fi
         if before == after and list(labels(before)) == list(labels(after)):
             what = f"version {version} has the layout of version {version - 1}"
             place = new.messages[name].at("validVersions")
-            yield Finding(
+            yield CompatFinding(
                 "VERSION_WITHOUT_CHANGE", name, "", (version,), what, "no action needed", place, since=old.newest.name
             )
 
 
-def _rename(name: str, before: str, after: str, newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
+def _rename(name: str, before: str, after: str, newest: DefinitionSet, new: DefinitionSet) -> Iterator[CompatFinding]:
     place = new.location(name, after)
     for rule, called in (("JSON_NAME_CHANGED", camel_case), ("FIELD_RENAMED", snake_case)):
         one, two = called(last(before)), called(last(after))
         if one != two:
             what = f"{one} was renamed to {two}"
-            yield Finding(rule, name, after, (), what, "keep the name", place, one, two, newest.name)
+            yield CompatFinding(rule, name, after, (), what, "keep the name", place, one, two, newest.name)
 
 
-def _fields(name: str, moves: dict[str, str], newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
+def _fields(name: str, moves: dict[str, str], newest: DefinitionSet, new: DefinitionSet) -> Iterator[CompatFinding]:
     now, gone = dict(new.members(name)), set[str]()
     for path, before in newest.members(name):
         at = path_now(path, moves)
@@ -95,7 +99,7 @@ def _fields(name: str, moves: dict[str, str], newest: DefinitionSet, new: Defini
         if _holder(path) not in gone:
             called = snake_case(before.name)
             place = new.location(name)
-            yield Finding(
+            yield CompatFinding(
                 "FIELD_GONE", name, path, (), f"{called} was removed", "keep it", place, called, "", newest.name
             )
         gone.add(path)
@@ -103,13 +107,13 @@ def _fields(name: str, moves: dict[str, str], newest: DefinitionSet, new: Defini
 
 def _changes(
     name: str, former: tuple[str, Field], now: tuple[str, Field], newest: DefinitionSet, new: DefinitionSet
-) -> Iterator[Finding]:
+) -> Iterator[CompatFinding]:
     (path, _), (at, after) = former, now
     for rule, was, is_, what in _properties(name, former, now, newest, new):
         if was == is_ or (rule == "IGNORABLE_CHANGED" and not _is_lacked(name, at, new)):
             continue
         words = f"{what} was {was}, is {is_}"
-        yield Finding(rule, name, path, (), words, "keep it", after.location, was, is_, newest.name)
+        yield CompatFinding(rule, name, path, (), words, "keep it", after.location, was, is_, newest.name)
 
 
 def _is_lacked(name: str, path: str, new: DefinitionSet) -> bool:
@@ -177,7 +181,7 @@ def _keys(definition_set: DefinitionSet, name: str, member: Field) -> str:
     return ", ".join(keys) or "none"
 
 
-def _listeners(newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
+def _listeners(newest: DefinitionSet, new: DefinitionSet) -> Iterator[CompatFinding]:
     for name, message in sorted(newest.messages.items()):
         now: Message | None = new.messages.get(name)
         gone = set(message.listeners) - set(now.listeners if now is not None else message.listeners)
@@ -185,4 +189,4 @@ def _listeners(newest: DefinitionSet, new: DefinitionSet) -> Iterator[Finding]:
             what = f"{', '.join(sorted(gone))} no longer accepts the request"
             before, after = ", ".join(message.listeners), ", ".join(now.listeners)
             place = now.at("listeners")
-            yield Finding("LISTENER_REMOVED", name, "", (), what, "keep it", place, before, after, newest.name)
+            yield CompatFinding("LISTENER_REMOVED", name, "", (), what, "keep it", place, before, after, newest.name)

@@ -122,7 +122,7 @@ def set_of_files(folder: Path, files: Sequence[Path]) -> DefinitionSet:
     return definition_set
 
 
-def _side(release: str, found: dict[str, store.Definition]) -> DefinitionSet:
+def _side(release: str, found: dict[str, store.StoredDefinition]) -> DefinitionSet:
     loaded = {name: _loaded(definition.path) for name, definition in found.items()}
     messages = {name: message for name, (message, _) in loaded.items()}
     plans = {name: plan for name, (_, plan) in loaded.items() if plan is not None}

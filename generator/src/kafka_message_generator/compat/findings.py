@@ -218,7 +218,7 @@ class Direction:
 
 
 @dataclass(frozen=True)
-class Finding:
+class CompatFinding:
     rule: str
     message: str
     path: str

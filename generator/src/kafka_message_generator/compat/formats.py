@@ -11,8 +11,8 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from kafka_message_generator.compat import texts
-from kafka_message_generator.compat.findings import RULES, Finding
-from kafka_message_generator.compat.report import Report
+from kafka_message_generator.compat.findings import RULES, CompatFinding
+from kafka_message_generator.compat.report import CompatReport
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _SEVERITY = {
@@ -27,7 +27,7 @@ _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 _TOOL = "kafka-message-generator compat"
 
 
-def github(report: Report, level: str) -> str:
+def github(report: CompatReport, level: str) -> str:
     counting = report.counting(level)
     lines = []
     for finding in report.findings:
@@ -45,11 +45,11 @@ def _property(text: str) -> str:
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def gitlab(report: Report, level: str) -> str:
+def gitlab(report: CompatReport, level: str) -> str:
     return _dumped([_issue(finding) for finding in report.findings])
 
 
-def _issue(finding: Finding) -> dict[str, object]:
+def _issue(finding: CompatFinding) -> dict[str, object]:
     return {
         "description": _message(finding),
         "check_name": finding.rule,
@@ -59,13 +59,13 @@ def _issue(finding: Finding) -> dict[str, object]:
     }
 
 
-def fingerprint(finding: Finding) -> str:
+def fingerprint(finding: CompatFinding) -> str:
     """Return an identifier of a finding; later reports have the same identifier for the same finding."""
     parts = (finding.rule, finding.message, str(finding.versions), finding.path, finding.before, finding.after)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def sarif(report: Report, level: str) -> str:
+def sarif(report: CompatReport, level: str) -> str:
     counting = report.counting(level)
     names = sorted({finding.rule for finding in report.findings})
     driver = {"name": _TOOL, "rules": [_sarif_rule(name) for name in names]}
@@ -84,7 +84,7 @@ def _sarif_rule(name: str) -> dict[str, object]:
     }
 
 
-def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, object]:
+def _result(finding: CompatFinding, counts: bool, names: list[str]) -> dict[str, object]:
     region = {"startLine": finding.location.line}
     place = {"artifactLocation": {"uri": quote(os.fsencode(finding.location.file))}, "region": region}
     return {
@@ -97,7 +97,7 @@ def _result(finding: Finding, counts: bool, names: list[str]) -> dict[str, objec
     }
 
 
-def junit(report: Report, level: str) -> str:
+def junit(report: CompatReport, level: str) -> str:
     """Return a JUnit test suite in ASCII, with a case for each finding and one for the versions proved equal.
 
     The cases of findings that count at ``level`` fail.
@@ -126,7 +126,7 @@ def _xml(text: str) -> str:
     return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def _message(finding: Finding) -> str:
+def _message(finding: CompatFinding) -> str:
     return "\n".join([f"{finding.place}: {finding.what}", *texts.direction_lines(finding), finding.remedy])
 
 
@@ -134,7 +134,7 @@ def _dumped(document: object) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-FORMATS: dict[str, Callable[[Report, str], str]] = {
+FORMATS: dict[str, Callable[[CompatReport, str], str]] = {
     "text": texts.text,
     "json": texts.as_json,
     "github": github,

@@ -7,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, release_sets
-from kafka_message_generator.compat.findings import Direction, Finding
-from kafka_message_generator.compat.report import Report, compare
+from kafka_message_generator.compat.findings import CompatFinding, Direction
+from kafka_message_generator.compat.report import CompatReport, compare
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
 
 _MOST_BYTES = 24
@@ -56,7 +56,7 @@ def page(root: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(before: DefinitionSet, definition_set: DefinitionSet, report: Report) -> Iterator[str]:
+def _row(before: DefinitionSet, definition_set: DefinitionSet, report: CompatReport) -> Iterator[str]:
     counts, new = report.counts, len(_versions(definition_set) - _versions(before))
     cells = (counts.equal, counts.compatible, counts.changed, new, counts.dropped)
     if any(cells[1:]):
@@ -71,7 +71,7 @@ def _number(definition_set: DefinitionSet) -> str:
     return definition_set.name.removeprefix("Kafka ")
 
 
-def _section(definition_set: DefinitionSet, report: Report) -> Iterator[str]:
+def _section(definition_set: DefinitionSet, report: CompatReport) -> Iterator[str]:
     found = [finding for finding in report.findings if finding.level == "wire"]
     if not found:
         return
@@ -84,7 +84,7 @@ def _section(definition_set: DefinitionSet, report: Report) -> Iterator[str]:
         yield f"| `{finding.message}` {', '.join(map(str, finding.versions))} | {what} | {' | '.join(cells)} |"
 
 
-def _is_exchanged(definition_set: DefinitionSet, finding: Finding) -> bool:
+def _is_exchanged(definition_set: DefinitionSet, finding: CompatFinding) -> bool:
     return definition_set.messages[finding.message].kind in (REQUEST, RESPONSE)
 
 

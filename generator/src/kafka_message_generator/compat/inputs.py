@@ -18,7 +18,7 @@ from kafka_message_generator.compat.definition_sets import (
     release_sets,
     set_of_release,
 )
-from kafka_message_generator.compat.report import Report
+from kafka_message_generator.compat.report import CompatReport
 from kafka_message_generator.spec.source import Location, SpecError
 
 GIT, RELEASE, HISTORY = "git:", "release:", "history"
@@ -54,7 +54,7 @@ def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) ->
         raise CompatInputError(str(error)) from None
 
 
-def placed(report: Report, *sets: DefinitionSet) -> Report:
+def placed(report: CompatReport, *sets: DefinitionSet) -> CompatReport:
     findings = report.findings
     for definition_set in sets:
         findings = tuple(replace(each, location=_placed(each.location, definition_set.unpacked)) for each in findings)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kafka_message_generator.compat.signatures import (
     TOP,
     Above,
-    ArrayOf,
+    CountPrefixed,
     Inside,
     Nullable,
     Tags,
@@ -49,7 +49,7 @@ def _of_one_name(writer: WireSignature, reader: WireSignature, above: Above) -> 
     regular = {parts(each.label, above[1].path): each for each in reader if not isinstance(each, Tags)}
     for one in writer:
         two = regular.get(parts(one.label, above[0].path))
-        if isinstance(one, ArrayOf | Nullable) and two is not None and type(one) is type(two):
+        if isinstance(one, CountPrefixed | Nullable) and two is not None and type(one) is type(two):
             yield inside_of(one), inside_of(two)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from kafka_message_generator.compat.declared import declared_findings
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
-from kafka_message_generator.compat.findings import ADVICE, LEVELS, Finding
+from kafka_message_generator.compat.findings import ADVICE, LEVELS, CompatFinding
 from kafka_message_generator.compat.tags import tag_findings
 from kafka_message_generator.compat.wire import header_findings, key_findings, verdicts
 
@@ -31,29 +31,29 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Report:
+class CompatReport:
     """The result of a comparison; ``findings`` are sorted by level, then by message."""
 
     old: str
     new: str
     counts: Counts
-    findings: tuple[Finding, ...]
+    findings: tuple[CompatFinding, ...]
 
     @property
     def is_compared(self) -> bool:
         """Whether both definition sets share a released version, possibly under another name."""
         return bool(self.counts.compared) or any(finding.rule == "MESSAGE_RENAMED" for finding in self.findings)
 
-    def at(self, level: str) -> list[Finding]:
+    def at(self, level: str) -> list[CompatFinding]:
         most = LEVELS.index(level)
         return [finding for finding in self.findings if LEVELS.index(finding.level) <= most]
 
-    def counting(self, level: str) -> list[Finding]:
+    def counting(self, level: str) -> list[CompatFinding]:
         """Return the findings that count at a level: those of this level and of the levels before it, without advice."""
         return [finding for finding in self.at(level) if finding.level != ADVICE]
 
 
-def compare(old: Baseline, new: DefinitionSet) -> Report:
+def compare(old: Baseline, new: DefinitionSet) -> CompatReport:
     found = list(verdicts(old, new))
     states = Counter(verdict.state for verdict in found)
     findings = [finding for verdict in found for finding in verdict.findings]
@@ -66,7 +66,7 @@ def compare(old: Baseline, new: DefinitionSet) -> Report:
         sum(len([v for v in plan.valid if v not in old.versions.get(name, {})]) for name, plan in new.plans.items()),
         sum(_dropped(name, old, new) for name in old.newest.plans),
     )
-    return Report(old.name, new.name, counts, tuple(sorted(_joined(findings), key=_order)))
+    return CompatReport(old.name, new.name, counts, tuple(sorted(_joined(findings), key=_order)))
 
 
 def _dropped(name: str, old: Baseline, new: DefinitionSet) -> int:
@@ -75,18 +75,18 @@ def _dropped(name: str, old: Baseline, new: DefinitionSet) -> int:
     return sum(version not in left and version != unstable for version in old.newest.plans[name].valid)
 
 
-def _order(finding: Finding) -> tuple[int, str, tuple[int, ...], str, str]:
+def _order(finding: CompatFinding) -> tuple[int, str, tuple[int, ...], str, str]:
     return LEVELS.index(finding.level), finding.message, finding.versions, finding.path, finding.rule
 
 
-def _joined(findings: Iterable[Finding]) -> list[Finding]:
-    groups: dict[tuple[str, ...], list[Finding]] = {}
+def _joined(findings: Iterable[CompatFinding]) -> list[CompatFinding]:
+    groups: dict[tuple[str, ...], list[CompatFinding]] = {}
     for each in findings:
         groups.setdefault((each.rule, each.message, each.path, each.reason, each.what, each.since), []).append(each)
     return [_merged(group) if len(group) > 1 else group[0] for group in groups.values()]
 
 
-def _merged(group: list[Finding]) -> Finding:
+def _merged(group: list[CompatFinding]) -> CompatFinding:
     versions = tuple(sorted({version for each in group for version in each.versions}))
     before, after = (_together([getattr(each, side) for each in group]) for side in ("before", "after"))
     return replace(group[0], versions=versions, before=before, after=after)

@@ -38,7 +38,7 @@ class LengthPrefixed:
 
 
 @dataclass(frozen=True)
-class ArrayOf:
+class CountPrefixed:
     label: str = field(compare=False)
     compact: bool
     nullable: bool
@@ -86,7 +86,7 @@ class Tags:
         return f"{self.form}{{{', '.join(map(str, self.fields))}}}"
 
 
-SignatureElement = FixedWidth | LengthPrefixed | ArrayOf | Nullable | Tags
+SignatureElement = FixedWidth | LengthPrefixed | CountPrefixed | Nullable | Tags
 WireSignature = tuple[SignatureElement, ...]
 
 
@@ -107,7 +107,7 @@ def labels(signature: WireSignature) -> Iterator[str]:
                 yield from (each.label, *labels(each.value)) if _is_struct(each.value) else (each.label,)
         else:
             yield element.label
-            if isinstance(element, ArrayOf):
+            if isinstance(element, CountPrefixed):
                 yield from labels(element.element)
             elif isinstance(element, Nullable):
                 yield from labels(element.inside)
@@ -119,14 +119,14 @@ def tag_signatures(signature: WireSignature) -> Iterator[TagElement]:
         if isinstance(element, Tags):
             for each in element.fields:
                 yield from (each, *tag_signatures(each.value))
-        elif isinstance(element, ArrayOf):
+        elif isinstance(element, CountPrefixed):
             yield from tag_signatures(element.element)
         elif isinstance(element, Nullable):
             yield from tag_signatures(element.inside)
 
 
 def _is_struct(signature: WireSignature) -> bool:
-    return len(signature) != 1 or isinstance(signature[0], ArrayOf | Nullable)
+    return len(signature) != 1 or isinstance(signature[0], CountPrefixed | Nullable)
 
 
 def _text(signature: WireSignature) -> str:
@@ -147,7 +147,7 @@ class _Unfolder:
 
     def _elements(self, struct: model.StructPlan, layout: model.Layout, path: str) -> Iterator[SignatureElement]:
         for operation in layout.operations:
-            if isinstance(operation, model.TagSection):
+            if isinstance(operation, model.TaggedFields):
                 form = "interleaved" if operation.interleaved else "sequential"
                 yield self._section(struct, operation.fields, form, path, layout.ref.version, operation.absent)
             elif isinstance(operation, model.OptionalBuffer):
@@ -193,7 +193,7 @@ class _Unfolder:
             yield LengthPrefixed(label, form, operation.compact, operation.nullable)
         elif isinstance(operation, model.Array):
             element = tuple(self._array_element(struct, operation, f"{label}[]"))
-            yield ArrayOf(label, operation.compact, operation.nullable, element)
+            yield CountPrefixed(label, operation.compact, operation.nullable, element)
         elif operation.nullable:
             yield Nullable(label, is_tagged, self._inner(operation.layout, label))
         else:
@@ -256,7 +256,7 @@ def insides(one: WireSignature, two: WireSignature) -> Iterator[tuple[Inside, In
     for before, after in zip(one, two, strict=False):
         if isinstance(before, Tags) and isinstance(after, Tags):
             yield from inside_tags(before, after)
-        elif isinstance(before, ArrayOf | Nullable) and type(before) is type(after):
+        elif isinstance(before, CountPrefixed | Nullable) and type(before) is type(after):
             yield inside_of(before), inside_of(after)
 
 
@@ -267,10 +267,10 @@ def inside_tags(one: Tags, two: Tags) -> Iterator[tuple[Inside, Inside]]:
             yield Inside(each.label, each.value), values[each.tag]
 
 
-def inside_of(element: ArrayOf | Nullable) -> Inside:
+def inside_of(element: CountPrefixed | Nullable) -> Inside:
     return (
         Inside(f"{element.label}[]", element.element)
-        if isinstance(element, ArrayOf)
+        if isinstance(element, CountPrefixed)
         else Inside(element.label, element.inside)
     )
 

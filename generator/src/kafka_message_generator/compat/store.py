@@ -50,7 +50,7 @@ class ReleaseEntry:
 
 
 @dataclass(frozen=True)
-class Definition:
+class StoredDefinition:
     name: str
     folder: str
     path: Path
@@ -77,22 +77,22 @@ class History:
     def names(self) -> tuple[str, ...]:
         return tuple(release.name for release in self.releases)
 
-    def definitions(self, release: str) -> dict[str, Definition]:
+    def definitions(self, release: str) -> dict[str, StoredDefinition]:
         """Return the definitions of a release by message name. Raises HistoryError."""
         if release not in self.names:
             raise HistoryError(f"{self.root}: unknown release {release}; expected one of {', '.join(self.names)}")
         return next(found for name, found in self.by_release() if name == release)
 
-    def by_release(self) -> Iterator[tuple[str, dict[str, Definition]]]:
+    def by_release(self) -> Iterator[tuple[str, dict[str, StoredDefinition]]]:
         """Yield every release with its definitions, oldest first."""
-        current: dict[str, Definition] = {}
+        current: dict[str, StoredDefinition] = {}
         first: dict[tuple[str, str], str] = {}
         for release in self.releases:
             for name in release.gone:
                 del current[name]
             for name, entry in release.brought.items():
                 since = first.setdefault((name, entry.digest), release.name)
-                current[name] = Definition(name, entry.folder, path_of(self.root, name, since), since)
+                current[name] = StoredDefinition(name, entry.folder, path_of(self.root, name, since), since)
             yield release.name, dict(sorted(current.items()))
 
 

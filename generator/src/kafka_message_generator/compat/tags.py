@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kafka_message_generator.compat.compare import difference
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
-from kafka_message_generator.compat.findings import Finding
+from kafka_message_generator.compat.findings import CompatFinding
 from kafka_message_generator.compat.renames import path_now, renames
 from kafka_message_generator.compat.signatures import Tags, signature_of, tag_signatures
 from kafka_message_generator.plan.model import MessagePlan
@@ -55,7 +55,7 @@ _Key = tuple[str, bool, int]
 """Path of the struct, whether the tag is in an optional-field buffer (docs/protocol/optional-fields.md), and the tag."""
 
 
-def tag_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+def tag_findings(old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding]:
     """Yield tags that were reused for another field, and fields whose tag changed."""
     for name in sorted(new.plans):
         yield from _of_message(
@@ -63,7 +63,7 @@ def tag_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
         )
 
 
-def _of_message(name: str, sets: list[DefinitionSet], new: DefinitionSet) -> Iterator[Finding]:
+def _of_message(name: str, sets: list[DefinitionSet], new: DefinitionSet) -> Iterator[CompatFinding]:
     used: dict[_Key, Use] = {}
     for before, definition_set in zip([None, *sets], sets, strict=False):
         now = dict(_uses(name, definition_set))
@@ -100,5 +100,7 @@ def _uses(name: str, definition_set: DefinitionSet) -> Iterator[tuple[_Key, Use]
             )
 
 
-def _finding(rule: str, message: str, use: Use, what: str, remedy: str, before: str, after: str, since: str) -> Finding:
-    return Finding(rule, message, use.path, (), what, remedy, use.field.at("tag"), before, after, since)
+def _finding(
+    rule: str, message: str, use: Use, what: str, remedy: str, before: str, after: str, since: str
+) -> CompatFinding:
+    return CompatFinding(rule, message, use.path, (), what, remedy, use.field.at("tag"), before, after, since)

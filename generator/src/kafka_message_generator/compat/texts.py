@@ -6,19 +6,19 @@ import json
 from collections.abc import Iterator
 
 from kafka_message_generator.compat.annotated import excerpt, parting
-from kafka_message_generator.compat.findings import LEVELS, Direction, Finding
-from kafka_message_generator.compat.report import Report
+from kafka_message_generator.compat.findings import LEVELS, CompatFinding, Direction
+from kafka_message_generator.compat.report import CompatReport
 from kafka_message_generator.compat.witness import REWRITES_DIFFERENTLY, Witness
 
 _MOST_BYTES = 64
 
 
-def text(report: Report, level: str) -> str:
+def text(report: CompatReport, level: str) -> str:
     lines = [line for finding in report.at(level) for line in lines_of(finding)]
     return "\n".join([*lines, *_summary(report, level)]) + "\n"
 
 
-def lines_of(finding: Finding) -> Iterator[str]:
+def lines_of(finding: CompatFinding) -> Iterator[str]:
     reason = f" ({finding.reason})" if finding.reason else ""
     yield f"{finding.location}: {finding.place}: {finding.rule}{reason}: {finding.what}"
     yield from (f"    {line}" for line in direction_lines(finding))
@@ -26,7 +26,7 @@ def lines_of(finding: Finding) -> Iterator[str]:
     yield f"    {finding.remedy}{since}"
 
 
-def direction_lines(finding: Finding) -> Iterator[str]:
+def direction_lines(finding: CompatFinding) -> Iterator[str]:
     for reads, writes, direction in (
         ("new code", "old", finding.new_reads_old),
         ("old code", "new", finding.old_reads_new),
@@ -59,7 +59,7 @@ def _hex(data: bytes) -> str:
     return data[:_MOST_BYTES].hex(" ") + more
 
 
-def _summary(report: Report, level: str) -> Iterator[str]:
+def _summary(report: CompatReport, level: str) -> Iterator[str]:
     counts = report.counts
     yield f"{report.new} against {report.old}:"
     yield f"  {counts.equal} released message versions proved equal"
@@ -76,7 +76,7 @@ def _summary(report: Report, level: str) -> Iterator[str]:
     yield f"  findings: {found}; counting at level {level}: {len(report.counting(level))}"
 
 
-def as_json(report: Report, level: str) -> str:
+def as_json(report: CompatReport, level: str) -> str:
     counting = report.counting(level)
     document = {
         "old": report.old,
@@ -94,7 +94,7 @@ def as_json(report: Report, level: str) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def plain(finding: Finding, counts: bool) -> dict[str, object]:
+def plain(finding: CompatFinding, counts: bool) -> dict[str, object]:
     found: dict[str, object] = {
         "rule": finding.rule,
         "level": finding.level,

@@ -35,7 +35,7 @@ def _parting(one: _Values, two: _Values, where: str = "") -> str | None:
     return None
 
 
-def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
+def _facing(one: _Values, two: _Values) -> Iterator[tuple[_PathValue, _PathValue]]:
     yield from zip(one.regular, two.regular, strict=False)
     if len(one.regular) != len(two.regular):
         return
@@ -49,7 +49,7 @@ def _facing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
     yield from ((wrote, read) for read, wrote in _crossing(two, one))
 
 
-def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
+def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_PathValue, _PathValue]]:
     at = places([parts(each.path) for each in one.regular])
     for path, key in two.by_path.items():
         for place, value in zip(at.get(parts(path), ()), two.tagged[key].regular, strict=False):
@@ -57,14 +57,14 @@ def _crossing(one: _Values, two: _Values) -> Iterator[tuple[_Value, _Value]]:
 
 
 @dataclass(frozen=True)
-class _Value:
+class _PathValue:
     path: str
     value: object
 
-    def is_same(self, other: _Value) -> bool:
+    def is_same(self, other: _PathValue) -> bool:
         return type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
 
-    def formatted(self, other: _Value) -> str:
+    def formatted(self, other: _PathValue) -> str:
         name = "" if self.path == other.path else f"{other.path} = "
         texts = [formatted(each.value) for each in (self, other)]
         if texts[0] == texts[1]:  # values of different types with the same text
@@ -83,7 +83,7 @@ class _Values:
     def __init__(self, is_left_out: bool = False) -> None:
         self.is_left_out = is_left_out
         """True for default values that the encoding omits."""
-        self.regular: list[_Value] = []
+        self.regular: list[_PathValue] = []
         self.sections = 0
         self.tagged: dict[tuple[int, int], _Values] = {}
         self.by_path: dict[str, tuple[int, int]] = {}
@@ -111,13 +111,13 @@ class _Values:
             self.struct(kind, value, f"{path}.")
         elif isinstance(kind, NullableStruct):
             if value is None or not self.is_left_out:
-                self.regular.append(_Value(path, None if value is None else _Presence.STRUCT))
+                self.regular.append(_PathValue(path, None if value is None else _Presence.STRUCT))
             if value is not None:
                 self.struct(kind.schema, value, f"{path}.")
         elif isinstance(kind, ArrayOf):
             found = None if value is None else elements(value)
-            self.regular.append(_Value(path, None if found is None else len(found)))
+            self.regular.append(_PathValue(path, None if found is None else len(found)))
             for index, element in enumerate(found or ()):
                 self.add(kind.element, element, f"{path}[{index}]")
         else:
-            self.regular.append(_Value(path, value))
+            self.regular.append(_PathValue(path, value))

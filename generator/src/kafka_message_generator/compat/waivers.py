@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kafka_message_generator.compat.findings import RULES, Finding
-from kafka_message_generator.compat.report import Report
+from kafka_message_generator.compat.findings import RULES, CompatFinding
+from kafka_message_generator.compat.report import CompatReport
 from kafka_message_generator.plan.model import ranges
 
 _TEXTS = ("rule", "message", "path", "before", "after", "reason")
@@ -31,13 +31,13 @@ class Waiver:
     reason: str
     versions: tuple[int, ...] = ()
 
-    def covers(self, finding: Finding) -> bool:
+    def covers(self, finding: CompatFinding) -> bool:
         mine = (self.rule, self.message, self.path, self.versions, self.before, self.after)
         return mine == (
             finding.rule, finding.message, finding.path, finding.versions, finding.before, finding.after
         )  # fmt: skip
 
-    def contradicts(self, finding: Finding) -> bool:
+    def contradicts(self, finding: CompatFinding) -> bool:
         is_here = (self.rule, self.message, self.path) == (finding.rule, finding.message, finding.path)
         is_same_versions = set(self.versions) & set(finding.versions) or self.versions == finding.versions
         return is_here and bool(is_same_versions) and self.after != finding.before
@@ -92,7 +92,7 @@ def _problems(table: object) -> Iterable[str]:
         yield f"unknown rule {rule!r}; --list-rules prints them"
 
 
-def waived(report: Report, waivers: list[Waiver], path: Path) -> tuple[Report, list[str]]:
+def waived(report: CompatReport, waivers: list[Waiver], path: Path) -> tuple[CompatReport, list[str]]:
     """Return the report without waived findings, and a warning for each unused waiver.
 
     Raises WaiverError for an unused waiver whose rule now reports another change of the same field and versions.

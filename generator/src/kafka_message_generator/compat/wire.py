@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kafka_message_generator.compat.compare import Difference, added_tags, difference
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet, Released
-from kafka_message_generator.compat.findings import Direction, Finding
+from kafka_message_generator.compat.findings import CompatFinding, Direction
 from kafka_message_generator.compat.signatures import WireSignature, digest, labels, signature_of
 from kafka_message_generator.compat.witness import Witness, witness
 from kafka_message_generator.plan.model import MessagePlan
@@ -25,7 +25,7 @@ class Verdict:
     message: str
     version: int
     state: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[CompatFinding, ...] = ()
 
 
 def verdicts(old: Baseline, new: DefinitionSet) -> Iterator[Verdict]:
@@ -40,7 +40,7 @@ def _verdict(name: str, version: int, released: Released, new: DefinitionSet) ->
     if before == after and list(labels(before)) == list(labels(after)):
         return Verdict(name, version, EQUAL)
     forth, back = difference(before, after), difference(after, before)
-    finding = Finding(
+    finding = CompatFinding(
         "",
         name,
         "",
@@ -58,7 +58,9 @@ def _verdict(name: str, version: int, released: Released, new: DefinitionSet) ->
     return Verdict(name, version, CHANGED, (_changed(finding, forth, back, released, new),))
 
 
-def _tag_advice(finding: Finding, before: WireSignature, after: WireSignature, new: DefinitionSet) -> Iterator[Finding]:
+def _tag_advice(
+    finding: CompatFinding, before: WireSignature, after: WireSignature, new: DefinitionSet
+) -> Iterator[CompatFinding]:
     for rule, found, verb in (
         ("TAGGED_FIELD_ADDED", added_tags(before, after), "was added"),
         ("TAGGED_FIELD_REMOVED", added_tags(after, before), "was removed"),
@@ -75,8 +77,8 @@ def _tag_advice(finding: Finding, before: WireSignature, after: WireSignature, n
 
 
 def _changed(
-    finding: Finding, forth: Difference | None, back: Difference | None, released: Released, new: DefinitionSet
-) -> Finding:
+    finding: CompatFinding, forth: Difference | None, back: Difference | None, released: Released, new: DefinitionSet
+) -> CompatFinding:
     name, version = finding.message, finding.versions[0]
     main = forth or back
     assert main is not None
@@ -103,7 +105,7 @@ def _direction(found: Difference | None, data: Witness | None) -> Direction:
     return Direction("differs" if data is None else data.outcome, data)
 
 
-def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding]:
     for name, released in sorted(old.versions.items()):
         message = new.messages.get(name)
         if message is None or message.kind not in (REQUEST, RESPONSE) or message.is_removed:
@@ -115,7 +117,7 @@ def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
                 by_change.setdefault((before, after, each.source.name), []).append(version)
         for (before, after, since), versions in by_change.items():
             what = f"had header version {before}, has {after}"
-            yield Finding(
+            yield CompatFinding(
                 "HEADER_VERSION_CHANGED",
                 name,
                 "",
@@ -133,7 +135,7 @@ def _header(message: Message, version: int) -> int:
     return next(header for first, header in reversed(header_versions(message)) if first <= version)
 
 
-def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[Finding]:
+def key_findings(old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding]:
     """Yield findings about changed API keys and types, reused API keys, and renamed messages."""
     owners: dict[tuple[str, int], tuple[str, str]] = {}
     last: dict[str, tuple[Message, str]] = {}
@@ -167,7 +169,7 @@ def _has_layouts_of(released: dict[int, Released], plan: MessagePlan) -> bool:
     return bool(pairs) and not any(difference(one, two) or difference(two, one) for one, two in pairs)
 
 
-def _key_finding(rule: str, message: Message, before: str, after: str, since: str) -> Finding:
+def _key_finding(rule: str, message: Message, before: str, after: str, since: str) -> CompatFinding:
     what, remedy = {
         "API_KEY_CHANGED": (f"had apiKey {before}, has {after}", "keep the key"),
         "MESSAGE_TYPE_CHANGED": (f"was of type {before}, is of type {after}", "keep the type"),
@@ -175,4 +177,4 @@ def _key_finding(rule: str, message: Message, before: str, after: str, since: st
         "MESSAGE_RENAMED": (f"was named {before}", "keep the name"),
     }[rule]
     place = message.at("type" if rule == "MESSAGE_TYPE_CHANGED" else "apiKey")
-    return Finding(rule, message.name, "", (), what, remedy, place, before, after, since)
+    return CompatFinding(rule, message.name, "", (), what, remedy, place, before, after, since)

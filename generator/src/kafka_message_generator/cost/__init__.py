@@ -6,14 +6,14 @@ of the two's complement).
 
 from kafka_message_generator.cost.encodings import FORMS, SizeRange, encoded_size, histogram
 from kafka_message_generator.cost.measure import Cost, FieldCost, Totals, cost
-from kafka_message_generator.cost.samples import CostError, Sample, read_samples
+from kafka_message_generator.cost.samples import CostError, CostSample, read_samples
 
 __all__ = [
     "FORMS",
     "Cost",
     "CostError",
+    "CostSample",
     "FieldCost",
-    "Sample",
     "SizeRange",
     "Totals",
     "cost",

@@ -11,7 +11,7 @@ from kafka_message_generator import definitions
 from kafka_message_generator.cost import report
 from kafka_message_generator.cost.encodings import histogram
 from kafka_message_generator.cost.measure import cost
-from kafka_message_generator.cost.samples import CostError, Sample, read_samples
+from kafka_message_generator.cost.samples import CostError, CostSample, read_samples
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import ENCODED_TYPES
@@ -81,7 +81,7 @@ def _find(loaded: Definitions, name: str) -> MessagePlan:
     raise CostError(f"unknown message {name}{advice}")
 
 
-def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | None) -> tuple[int, list[Sample], str]:
+def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | None) -> tuple[int, list[CostSample], str]:
     if version is not None and version not in plan.valid:
         raise CostError(f"{plan.name} has no version {version}, only {plan.valid}")
     if files:
@@ -98,7 +98,7 @@ def _samples(plan: MessagePlan, version: int | None, files: Sequence[Path] | Non
     return found[-1], [sample for sample in samples if sample.version == found[-1]], source
 
 
-def _committed(plan: MessagePlan, version: int | None) -> list[Sample]:
+def _committed(plan: MessagePlan, version: int | None) -> list[CostSample]:
     try:
         return read_samples(sorted(VECTORS.glob("kafka-*/*.jsonl.gz")), plan.name, plan.valid, version)
     except CostError:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kafka_message_generator.cost.encodings import FORMS, encoded_size
-from kafka_message_generator.cost.samples import CostError, Sample
+from kafka_message_generator.cost.samples import CostError, CostSample
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime._core.versions import MAX_VERSION, Versions
 from kafka_message_generator.runtime.schema import Schema, SchemaError, Struct
-from kafka_message_generator.runtime.schema.build import Builder
+from kafka_message_generator.runtime.schema.build import SchemaBuilder
 from kafka_message_generator.runtime.schema.descriptors import FieldDescriptor, MessageDescriptor, parse_descriptor
 from kafka_message_generator.spec.model import ENCODED_TYPES
 
@@ -80,7 +80,7 @@ class _Integer:
         return next((name for versions, name in encodings if version in versions), f"fixed{self.bits}")
 
 
-def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
+def cost(message: MessagePlan, version: int, samples: Iterable[CostSample]) -> Cost:
     """Measure samples of one message version, by integer field and in total.
 
     Samples are re-encoded, so non-canonical samples (longer varints, tagged fields at their default) differ in size.
@@ -120,10 +120,10 @@ def cost(message: MessagePlan, version: int, samples: Iterable[Sample]) -> Cost:
 
 
 def _schema(descriptor: MessageDescriptor, version: int) -> Schema:
-    return Builder(descriptor).struct(descriptor.fields, version)
+    return SchemaBuilder(descriptor).struct(descriptor.fields, version)
 
 
-def _decoded(descriptor: MessageDescriptor, version: int, samples: Iterable[Sample]) -> Iterator[Struct]:
+def _decoded(descriptor: MessageDescriptor, version: int, samples: Iterable[CostSample]) -> Iterator[Struct]:
     schema, problems = _schema(descriptor, version), []
     for sample in samples:
         what = f"{sample.place}: {descriptor.name} v{version}: "

@@ -29,7 +29,7 @@ class CostError(Exception):
 
 
 @dataclass(frozen=True)
-class Sample:
+class CostSample:
     """Bytes of a message without header and length prefix; error messages start with ``place``."""
 
     data: bytes
@@ -37,13 +37,13 @@ class Sample:
     place: str = "sample"
 
 
-def read_samples(paths: Iterable[Path], message: str, valid: Versions, version: int | None = None) -> list[Sample]:
+def read_samples(paths: Iterable[Path], message: str, valid: Versions, version: int | None = None) -> list[CostSample]:
     """Read the samples of one message from plain or ``.gz`` files.
 
     JSON lines of other messages or versions are skipped; plain hex belongs to ``message`` and ``version``. Raises
     CostError for unreadable files and invalid lines (``file:line: reason``), or if no sample is found.
     """
-    reader = _Reader(message, valid, version)
+    reader = _SampleReader(message, valid, version)
     for path in paths:
         reader.read(path)
     if reader.problems:
@@ -58,11 +58,11 @@ class _BadLine(Exception):
 
 
 @dataclass
-class _Reader:
+class _SampleReader:
     message: str
     valid: Versions
     version: int | None
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[CostSample] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     others: set[tuple[str, int]] = field(default_factory=set)  # message and version of skipped samples
 
@@ -84,19 +84,19 @@ class _Reader:
         else:
             self.samples += [sample] if sample else []
 
-    def sample(self, line: str, place: str) -> Sample | None:
+    def sample(self, line: str, place: str) -> CostSample | None:
         if not line.startswith("{"):
             data = _data(line, "is neither a JSON object nor hex: ")
             if self.version is None:
                 raise _BadLine("a line of hex requires --version N")
-            return Sample(data, self.version, place)
+            return CostSample(data, self.version, place)
         message, version, text = _parts(line)
         if message != self.message or (self.version is not None and version != self.version):
             self.others.add((message, version))
             return None
         if version not in self.valid:
             raise _BadLine(f"{message} has no version {version}, only {self.valid}")
-        return Sample(_data(text, "'hex': "), version, place)
+        return CostSample(_data(text, "'hex': "), version, place)
 
     def nothing(self) -> str:
         wanted = self.message if self.version is None else f"{self.message} version {self.version}"

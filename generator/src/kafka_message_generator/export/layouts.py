@@ -38,7 +38,7 @@ class _Writer:
         found: Object = {}
         fields: list[Json] = []
         for operation in layout.operations:
-            if isinstance(operation, model.TagSection):
+            if isinstance(operation, model.TaggedFields):
                 found["tags"] = self.tagged(operation.fields)
                 if operation.absent:
                     found["absentTags"] = list(operation.absent)

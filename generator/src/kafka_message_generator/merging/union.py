@@ -14,14 +14,14 @@ class MergeError(Exception):
 
 
 @dataclass
-class _Table:
+class _StructFields:
     """The fields of each struct, by the struct's name."""
 
     structs: dict[str, list[Field]] = field(default_factory=dict)
     common: dict[str, Struct] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, message: Message) -> _Table:
+    def of(cls, message: Message) -> _StructFields:
         table = cls()
         for struct in message.common_structs:
             table.common[struct.name] = struct
@@ -42,7 +42,7 @@ def union(newer: Message, older: Message, moved: Mapping[str, str]) -> Message:
         return replace(older, api_key=newer.api_key, location=newer.location, about=newer.about or older.about)
     valid = newer.valid
     for extra in _extra(newer.valid, older.valid):
-        merger = _Merger(valid, extra, _Table.of(newer), _Table.of(older), moved)
+        merger = _Merger(valid, extra, _StructFields.of(newer), _StructFields.of(older), moved)
         merger.struct("", "", "")
         valid = joined(valid, extra, f"versions of {newer.name}")
         newer = replace(
@@ -75,8 +75,8 @@ def joined(one: Versions, two: Versions, what: str) -> Versions:
 class _Merger:
     valid: Versions
     extra: Versions
-    mine: _Table
-    theirs: _Table
+    mine: _StructFields
+    theirs: _StructFields
     moved: Mapping[str, str]
 
     def struct(self, name: str, other: str, path: str) -> None:

@@ -27,7 +27,7 @@ def build(
     ``file`` is the definition's name in generated output, ``response`` the name of a request's response.
     ``enumerations`` and ``secrets`` annotate fields.
     """
-    plan = _Builder(checked.message, _with_body(checked), file, enumerations or {}, secrets or {}).plan()
+    plan = _PlanBuilder(checked.message, _with_body(checked), file, enumerations or {}, secrets or {}).plan()
     return replace(plan, response=response)
 
 
@@ -52,7 +52,7 @@ class _Layouts:
 
 
 @dataclass
-class _Builder:
+class _PlanBuilder:
     message: Message
     structs: dict[str, Struct]
     file: str
@@ -115,11 +115,11 @@ class _Builder:
         elif version not in self.message.with_optional:
             yield model.NoSection()
 
-    def tag_section(self, struct: Struct, tagged: list[Field], version: int) -> model.TagSection:
+    def tag_section(self, struct: Struct, tagged: list[Field], version: int) -> model.TaggedFields:
         fields = [model.Tagged(_tag(f), snake_case(f.name), self.payload(f, version, is_tagged=True)) for f in tagged]
         absent = [_tag(f) for f in struct.fields if f.tag is not None and f not in tagged]
         interleaved = self.message.tagged_field_format == "interleaved"
-        return model.TagSection(tuple(sorted(fields, key=lambda f: f.tag)), tuple(sorted(absent)), interleaved)
+        return model.TaggedFields(tuple(sorted(fields, key=lambda f: f.tag)), tuple(sorted(absent)), interleaved)
 
     def optional_buffer(self, struct: Struct, version: int) -> model.OptionalBuffer:
         fields = [
@@ -140,7 +140,9 @@ class _Builder:
             encoding = _encoding(member.encodings, version)
             if encoding is not None and encoding.form != "fixed":
                 return model.Packed(name, encoding.bits, encoding.form == "packed")
-            return model.FixedRun((model.Fixed(name, member.type.name if encoding is None else f"int{encoding.bits}"),))
+            return model.FixedRun(
+                (model.FixedField(name, member.type.name if encoding is None else f"int{encoding.bits}"),)
+            )
         return (model.String if member.type.name == "string" else model.Bytes)(name, compact, nullable)
 
     def array(self, name: str, member: Field, compact: bool, nullable: bool, version: int) -> model.Array:
@@ -229,7 +231,7 @@ def _element(member: Field, version: int) -> str | model.PackedElement:
 
 def _flatten(operations: Iterable[model.Operation]) -> Iterator[model.Operation]:
     for operation in operations:
-        if isinstance(operation, model.TagSection | model.OptionalBuffer):
+        if isinstance(operation, model.TaggedFields | model.OptionalBuffer):
             yield from (tagged.payload for tagged in operation.fields)
         else:
             yield operation

@@ -26,7 +26,7 @@ class LayoutRef:
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedField:
     name: str
     type: str
 
@@ -42,7 +42,7 @@ class Fixed:
 class FixedRun:
     """Adjacent fixed-width fields, packed and unpacked together."""
 
-    fields: tuple[Fixed, ...]
+    fields: tuple[FixedField, ...]
 
     @property
     def width(self) -> int:
@@ -151,7 +151,7 @@ class Tagged:
 
 
 @dataclass(frozen=True)
-class TagSection:
+class TaggedFields:
     fields: tuple[Tagged, ...]
     absent: tuple[int, ...] = ()  # declared tags that are invalid in this version
     interleaved: bool = False  # whether tag and size share one varlong with interleaved bits
@@ -180,13 +180,13 @@ class NoSection:
         return "NoSection()"
 
 
-Operation = Payload | Default | TagSection | OptionalBuffer | NoSection
+Operation = Payload | Default | TaggedFields | OptionalBuffer | NoSection
 AnyOperation = TypeVar("AnyOperation", bound=Operation)
 
 
 def joined_runs(operations: Iterable[AnyOperation]) -> Iterator[AnyOperation | FixedRun]:
     """Yield operations in order, with adjacent fixed-width fields joined."""
-    run: tuple[Fixed, ...] = ()
+    run: tuple[FixedField, ...] = ()
     for operation in operations:
         if isinstance(operation, FixedRun):
             run += operation.fields

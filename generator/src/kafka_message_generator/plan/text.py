@@ -83,7 +83,7 @@ class _Printer:
                 return [self.fixed(field.name, field.type) for field in fields]
             case model.Default(name, refuse):
                 return [f"-{self.fields[name][0]}{'!' if refuse else ''}"]
-            case model.TagSection(fields, absent, interleaved):
+            case model.TaggedFields(fields, absent, interleaved):
                 return [";;" if interleaved else ";", *map(self.tagged, fields), *(f"^{tag}" for tag in absent)]
             case model.OptionalBuffer(fields):
                 return ["&", *map(self.tagged, fields)]

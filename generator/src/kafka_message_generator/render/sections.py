@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafka_message_generator.plan.model import Operation, OptionalBuffer, TagSection
+from kafka_message_generator.plan.model import Operation, OptionalBuffer, TaggedFields
 
-Section = TagSection | OptionalBuffer
+Section = TaggedFields | OptionalBuffer
 
 
 @dataclass(frozen=True)
@@ -33,4 +33,4 @@ def form_of(section: Section) -> Form:
 
 
 def section_of(operations: tuple[Operation, ...]) -> Section | None:
-    return next((operation for operation in operations if isinstance(operation, TagSection | OptionalBuffer)), None)
+    return next((operation for operation in operations if isinstance(operation, TaggedFields | OptionalBuffer)), None)

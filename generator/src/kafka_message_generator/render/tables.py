@@ -19,7 +19,7 @@ from kafka_message_generator.spec.versions import Versions
 
 
 @dataclass(frozen=True)
-class Api:
+class ApiEntry:
     """The request and response with one API key."""
 
     key: int
@@ -59,7 +59,7 @@ class RecordTypeEntry:
     value: str | None
 
 
-def apis(definitions: Definitions) -> list[Api]:
+def apis(definitions: Definitions) -> list[ApiEntry]:
     """Return every API, sorted by key; a removed API has no versions."""
     messages: dict[int, dict[str, Message]] = {}
     for message in definitions.messages:
@@ -91,9 +91,9 @@ def listed(definitions: Definitions) -> list[Listed]:
     return sorted(found, key=lambda each: each.name)
 
 
-def _api(key: int, request: Message, response: Message | None) -> Api:
+def _api(key: int, request: Message, response: Message | None) -> ApiEntry:
     name = request.name.removesuffix("Request")
-    return Api(
+    return ApiEntry(
         key=key,
         enum_name=snake_case(name).upper(),
         request=request.name,

@@ -11,7 +11,7 @@ from kafka_message_generator.spec.source import Problems
 
 
 @dataclass(frozen=True)
-class Restriction:
+class ResolvedRestriction:
     """Request versions that only brokers send (empty ``feature``), or that need a minimum level of a feature."""
 
     message: str
@@ -24,13 +24,15 @@ class Restriction:
 
 def resolve(
     annotations: tuple[RestrictionAnnotation, ...], messages: Messages, problems: Problems
-) -> tuple[Restriction, ...]:
+) -> tuple[ResolvedRestriction, ...]:
     """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     found = [_restriction(annotation, messages, problems) for annotation in annotations]
     return tuple(sorted((each for each in found if each), key=lambda each: (each.message, each.lowest)))
 
 
-def _restriction(annotation: RestrictionAnnotation, messages: Messages, problems: Problems) -> Restriction | None:
+def _restriction(
+    annotation: RestrictionAnnotation, messages: Messages, problems: Problems
+) -> ResolvedRestriction | None:
     known = messages.get(annotation.message)
     if known is None or known[0].kind != REQUEST:
         what = f"unknown request {annotation.message!r}; correct or remove it"
@@ -48,6 +50,6 @@ def _restriction(annotation: RestrictionAnnotation, messages: Messages, problems
         if field is None or "." in name or field.nullable.empty:
             what = f"{annotation.message} has no nullable top-level field {annotation.field.text!r}"
             problems.error(annotation.field.location, f"{what}; write it like TransactionalId")
-    return Restriction(
+    return ResolvedRestriction(
         annotation.message, versions.lowest, versions.highest, annotation.feature, annotation.level, name
     )

@@ -26,7 +26,7 @@ class Secret:
 
 
 @dataclass(frozen=True)
-class Setting:
+class ResolvedSetting:
     """Paths of the name, value and resource type of a setting in a message."""
 
     message: str
@@ -36,9 +36,9 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Secrets:
+class ResolvedSecrets:
     fields: tuple[Secret, ...] = ()
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[ResolvedSetting, ...] = ()
 
 
 # Secret fields by struct and field: True, or a table for the value of a setting, with the fields of its ``name`` and
@@ -46,7 +46,7 @@ class Secrets:
 SecretFields = Mapping[tuple[str, str], bool | dict[str, object]]
 
 
-def secret_fields(secrets: Secrets, messages: Messages) -> dict[str, SecretFields]:
+def secret_fields(secrets: ResolvedSecrets, messages: Messages) -> dict[str, SecretFields]:
     found: dict[str, dict[tuple[str, str], bool | dict[str, object]]] = {name: {} for name in messages}
     for field in secrets.fields:
         found[field.message][_owner(field.message, field.path, messages)] = True
@@ -80,7 +80,7 @@ def _owner(message: str, path: str, messages: Messages) -> tuple[str, str]:
     return struct, field
 
 
-def resolve(annotations: SecretAnnotations, messages: Messages, problems: Problems) -> Secrets:
+def resolve(annotations: SecretAnnotations, messages: Messages, problems: Problems) -> ResolvedSecrets:
     """Resolve all entries; the result is valid only if ``problems`` has no errors."""
     seen: set[tuple[str, str]] = set()
     fields, settings = [], []
@@ -94,11 +94,11 @@ def resolve(annotations: SecretAnnotations, messages: Messages, problems: Proble
             _report_duplicate(setting, setting.value, seen, problems)
             kind = setting.resource_type
             name, value = python_path(setting.name), python_path(setting.value)
-            settings.append(Setting(setting.message, name, value, None if kind is None else python_path(kind)))
+            settings.append(ResolvedSetting(setting.message, name, value, None if kind is None else python_path(kind)))
     for entry in annotations.open:
         for path in existing(entry, entry.fields, messages, problems):
             _report_duplicate(entry, path, seen, problems)
-    return Secrets(
+    return ResolvedSecrets(
         tuple(sorted(fields, key=lambda each: (each.message, each.path))),
         tuple(sorted(settings, key=lambda each: (each.message, each.value))),
     )

@@ -67,7 +67,7 @@ def read_settings(specs: Path, problems: Problems) -> Settings:
 
 def _read(node: Node, specs: Path, problems: Problems) -> Settings:
     before = len(problems.found)
-    top = _Table(node, FILE, problems, specs)
+    top = _SettingsTable(node, FILE, problems, specs)
     package, protocol, topics, definitions = map(top.inner, ("package", "protocol", "internal-topics", "definitions"))
     components = package.texts("components", component_problem)
     settings = Settings(
@@ -128,7 +128,7 @@ def _with(top: Node, table: Node, corrected: Node) -> Node:
 Check = Callable[[str], str | None]  # returns an error message, or None for a valid text
 
 
-class _Table(Properties):
+class _SettingsTable(Properties):
     """A table of the settings; ``specs`` is the folder of the files that the settings name."""
 
     def __init__(self, node: Node, what: str, problems: Problems, specs: Path) -> None:
@@ -136,13 +136,13 @@ class _Table(Properties):
         self.specs = specs
         self.named: list[str] = []  # referenced files that exist
 
-    def inner(self, key: str) -> _Table:
+    def inner(self, key: str) -> _SettingsTable:
         node = self.take(key)
         if node is not None and not isinstance(node.value, dict):
             self.wrong(node, "a table")
             node = None
         node = node or Node({}, self.node.location)
-        return _Table(node, f"the table {key} of {FILE}", self.problems, self.specs)
+        return _SettingsTable(node, f"the table {key} of {FILE}", self.problems, self.specs)
 
     def text(self, key: str) -> str | None:
         return self.checked(key, lambda text: None)
@@ -179,7 +179,7 @@ class _Table(Properties):
             if not isinstance(node.value, dict):
                 self.wrong(node, "a table")
                 continue
-            author = _Table(node, "an author", self.problems, self.specs)
+            author = _SettingsTable(node, "an author", self.problems, self.specs)
             name, email = author.checked("name", checks.line_problem), author.checked("email", checks.email_problem)
             author.finish()
             if not {"name", "email"} & author.members.keys():

@@ -128,7 +128,7 @@ class _Stop(Exception):
 
 
 @dataclass
-class _Reader:
+class _JsonReader:
     file: str
     text: str
     problems: Problems
@@ -276,7 +276,7 @@ class _Reader:
 def parse(file: str, text: str, problems: Problems) -> Node | None:
     """Parse a definition; return None for invalid syntax."""
     try:
-        return _Reader(file, text.removeprefix("\ufeff"), problems).document()
+        return _JsonReader(file, text.removeprefix("\ufeff"), problems).document()
     except _Stop:
         return None
 

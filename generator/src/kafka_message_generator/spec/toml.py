@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 _TIMES = (datetime.date, datetime.time)
 
 
-class Value(Node):
+class TomlNode(Node):
     """A TOML value and its location; error messages call an object a table."""
 
     @property
@@ -46,7 +46,7 @@ def load(path: Path, name: str, problems: Problems) -> Node | None:
 Route = tuple[str | int, ...]
 
 
-def _node(name: str, value: object, path: Route, lines: Mapping[Route, int], problems: Problems) -> Value:
+def _node(name: str, value: object, path: Route, lines: Mapping[Route, int], problems: Problems) -> TomlNode:
     inner: Json
     location = Location(name, lines.get(path, 1), _shown(path))
     if isinstance(value, dict):
@@ -59,7 +59,7 @@ def _node(name: str, value: object, path: Route, lines: Mapping[Route, int], pro
     else:
         assert isinstance(value, str | int | float | bool)
         inner = value
-    return Value(inner, location)
+    return TomlNode(inner, location)
 
 
 def _lines(text: str) -> dict[Route, int]:

@@ -16,7 +16,7 @@ from kafka_message_generator.plan.model import (
     Payload,
     Single,
     String,
-    TagSection,
+    TaggedFields,
 )
 from kafka_message_generator.spec.model import FIXED_WIDTHS
 from kafka_protocol_pages.fields import Wires, fixed_word, word
@@ -49,13 +49,13 @@ class _Boxes:
 
     def struct(self, name: str, version: int, above: str) -> Iterator[Box]:
         for operation in self._wires.layout(name, version).operations:
-            if isinstance(operation, TagSection | OptionalBuffer):
+            if isinstance(operation, TaggedFields | OptionalBuffer):
                 yield self.section(name, operation, above)
             elif isinstance(operation, FixedRun | Packed | String | Bytes | Array | Single):
                 yield from self.payload(name, operation, above, is_tagged=False)
 
-    def section(self, struct: str, section: TagSection | OptionalBuffer, above: str) -> Box:
-        is_tagged = isinstance(section, TagSection)
+    def section(self, struct: str, section: TaggedFields | OptionalBuffer, above: str) -> Box:
+        is_tagged = isinstance(section, TaggedFields)
         inside = tuple(
             Box(box.name, box.type, box.size, box.css, box.inside, tagged.tag, box.path)
             for tagged in section.fields
@@ -64,7 +64,7 @@ class _Boxes:
         name, size = ("tagged fields", "count, then tag and size before each field present")
         if not is_tagged:
             name, size = ("optional fields", "length and tag before each field present; a length of 0 ends the fields")
-        elif isinstance(section, TagSection) and section.interleaved:
+        elif isinstance(section, TaggedFields) and section.interleaved:
             size = "count, then tag and size in one number before each field present"
         if not inside:
             size = "count, 0 if none" if is_tagged else size

@@ -22,7 +22,7 @@ from kafka_message_generator.plan.model import (
     Payload,
     Single,
     String,
-    TagSection,
+    TaggedFields,
 )
 from kafka_message_generator.rules.entities import EntityField, entity_fields
 from kafka_message_generator.spec.enumerations import API_KEY, ERROR_CODE
@@ -227,7 +227,7 @@ class Wires:
 
     def of(self, struct: str, version: int, above: str = "") -> Iterator[tuple[str, Wire]]:
         for operation in self.layout(struct, version).operations:
-            if isinstance(operation, TagSection | OptionalBuffer):
+            if isinstance(operation, TaggedFields | OptionalBuffer):
                 is_optional = isinstance(operation, OptionalBuffer)
                 for tagged in operation.fields:
                     yield from self._payload(struct, tagged.payload, above, tagged.tag, is_optional)

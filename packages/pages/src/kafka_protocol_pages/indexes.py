@@ -134,7 +134,7 @@ def apis(definitions: Definitions) -> list[ApiRow]:
     return [_api(each, there) for each in tables.apis(definitions)]
 
 
-def _api(api: tables.Api, there: set[str]) -> ApiRow:
+def _api(api: tables.ApiEntry, there: set[str]) -> ApiRow:
     valid, supported, deprecated = api.valid, api.supported, api.deprecated
     notes = [] if deprecated.empty else [f"{title_of(deprecated).lower()} deprecated"]
     notes += ["last version unstable"] if api.latest_version_unstable and not supported.empty else []

@@ -26,7 +26,7 @@ _LINKS = {"link_open": "href", "image": "src"}
 
 
 @dataclass(frozen=True)
-class Heading:
+class MarkdownHeading:
     level: int
     slug: str
     """Heading id, as GitHub derives it."""
@@ -55,7 +55,7 @@ class LinkTarget:
 @dataclass(frozen=True)
 class Document:
     title: str
-    headings: Sequence[Heading]
+    headings: Sequence[MarkdownHeading]
     links: Sequence[Link]
     tokens: Sequence[Token]
 
@@ -78,10 +78,10 @@ def document(text: str) -> Document:
     return Document(title, [each for each in headings if each.level > 1], [*_links(tokens)], tokens)
 
 
-def _headings(tokens: Sequence[Token]) -> Iterator[Heading]:
+def _headings(tokens: Sequence[Token]) -> Iterator[MarkdownHeading]:
     for token, inside in pairwise(tokens):
         if token.type == "heading_open":
-            yield Heading(int(token.tag[1:]), str(token.attrs["id"]), _text(inside))
+            yield MarkdownHeading(int(token.tag[1:]), str(token.attrs["id"]), _text(inside))
 
 
 def _clear_empty_headers(tokens: Sequence[Token]) -> None:

@@ -45,7 +45,7 @@ class Arrival:
 
 
 @dataclass(frozen=True)
-class Late:
+class LateFields:
     """Fields added to existing versions."""
 
     page: MessagePage
@@ -88,7 +88,7 @@ class ReleasePage:
     defined: tuple[Arrival, ...]
     """Versions older than this release, which is the first to define them."""
     version_changes: tuple[VersionChange, ...]
-    late: tuple[Late, ...]
+    late: tuple[LateFields, ...]
     departures: tuple[Departure, ...]
     broken: tuple[Broken, ...]
     codes: tuple[str, ...]
@@ -193,10 +193,10 @@ def _words(wire: Wire) -> str:
     return ", ".join(filter(None, (wire.type, wire.note)))
 
 
-def _late(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[Late]:
+def _late(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[LateFields]:
     for name in sorted(changes.late):
         late = {place(path) for path in changes.late[name]}
-        yield Late(pages[name], outermost(field for field in pages[name].fields if place(field.path) in late))
+        yield LateFields(pages[name], outermost(field for field in pages[name].fields if place(field.path) in late))
 
 
 def _departures(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[Departure]:

@@ -62,7 +62,7 @@ def codec_number(compression: object, magic: int) -> int:
     return codec
 
 
-class _Varints(dict[int, bytes]):
+class _ZigZagVarints(dict[int, bytes]):
     """Cache of encoded varints. Values beyond int64 wrap around, as in Kafka."""
 
     def __missing__(self, number: int) -> bytes:
@@ -79,7 +79,7 @@ class _Varints(dict[int, bytes]):
         return result
 
 
-_VARINTS = _Varints()
+_VARINTS = _ZigZagVarints()
 _NULL = _VARINTS[-1]
 _LOWEST = -1 << 63
 _ATTRIBUTES = b"\0"

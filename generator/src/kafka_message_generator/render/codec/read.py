@@ -29,7 +29,7 @@ def functions(struct: model.StructPlan, layout: model.Layout) -> Iterable[Functi
     section = section_of(layout.operations)
     if section is not None and _has_known(section):
         yield _section_function(struct, layout.ref, section)
-    body = tuple(_Lowering(struct, layout.ref).lower(layout.operations))
+    body = tuple(_ReadLowering(struct, layout.ref).lower(layout.operations))
     make = Assign("x", call(use("new"), name))
     if struct.is_message or layout.ref.version in struct.singles:
         returns = f"tuple[{name}, int]"
@@ -52,11 +52,11 @@ def functions(struct: model.StructPlan, layout: model.Layout) -> Iterable[Functi
 
 
 @dataclass
-class _Lowering:
+class _ReadLowering:
     struct: model.StructPlan
     ref: model.LayoutRef
     steps: list[Step] = field(default_factory=list)
-    waiting: tuple[model.Fixed, ...] = ()
+    waiting: tuple[model.FixedField, ...] = ()
     end: str = "end"
 
     def lower(self, operations: Iterable[model.Operation]) -> list[Step]:
@@ -72,7 +72,7 @@ class _Lowering:
             self.steps += self.default(operation.name)
         elif isinstance(operation, model.NoSection):
             self.steps.append(Assign("x.unknown_tagged_fields", "()"))
-        elif isinstance(operation, model.TagSection | model.OptionalBuffer):
+        elif isinstance(operation, model.TaggedFields | model.OptionalBuffer):
             self.section(operation)
         else:
             self.payload(operation)
@@ -232,14 +232,14 @@ class _Lowering:
 
 
 def _has_known(section: Section) -> bool:
-    return bool(section.fields) or (isinstance(section, model.TagSection) and bool(section.absent))
+    return bool(section.fields) or (isinstance(section, model.TaggedFields) and bool(section.absent))
 
 
 def _section_function(struct: model.StructPlan, ref: model.LayoutRef, section: Section) -> Function:
     is_buffer = isinstance(section, model.OptionalBuffer)
     form = form_of(section)
     branches = [_tagged_branch(struct, ref, tagged, is_buffer) for tagged in section.fields]
-    if isinstance(section, model.TagSection) and section.absent:
+    if isinstance(section, model.TaggedFields) and section.absent:
         branches.append((f"tag in ({', '.join(map(str, section.absent))},)", (MALFORMED,)))
     raw = use("RawTaggedField")
     keep = (Do(code("unknown.append({}(tag, data[pos:end]))", raw)), Assign("pos", "end"))
@@ -267,7 +267,7 @@ def _tagged_branch(
     struct: model.StructPlan, ref: model.LayoutRef, tagged: model.Tagged, is_optional: bool
 ) -> tuple[str, tuple[Step, ...]]:
     # Slices inside a tagged value end at ``stop``; ``end``, the end of the field, is checked after the branch.
-    lowering = _Lowering(struct, ref, end="stop")
+    lowering = _ReadLowering(struct, ref, end="stop")
     return f"tag == {tagged.tag}", tuple(lowering.tagged_payload(tagged.payload, is_optional))
 
 
@@ -288,5 +288,5 @@ def _read_into(name: str, reader: str) -> Step:
     return Assign(f"x.{name}, pos", _read(reader))
 
 
-def _target(fixed: model.Fixed) -> str:
+def _target(fixed: model.FixedField) -> str:
     return f"u_{fixed.name}" if fixed.type == "uuid" else f"x.{fixed.name}"

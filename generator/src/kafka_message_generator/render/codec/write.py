@@ -44,7 +44,7 @@ def functions(message: model.MessagePlan, struct: model.StructPlan, layout: mode
     section = section_of(layout.operations)
     if section is not None and section.fields:
         yield _section_function(message, struct, layout.ref, section)
-    body = tuple(_Lowering(message, struct, layout.ref).lower(layout.operations))
+    body = tuple(_WriteLowering(message, struct, layout.ref).lower(layout.operations))
     if struct.is_message or layout.ref.version in struct.singles:
         yield Function(naming.function("write", layout.ref), f"out: list[bytes], x: {struct.name}", "None", body)
     if layout.ref.version in struct.arrays:
@@ -53,12 +53,12 @@ def functions(message: model.MessagePlan, struct: model.StructPlan, layout: mode
 
 
 @dataclass
-class _Lowering:
+class _WriteLowering:
     message: model.MessagePlan
     struct: model.StructPlan
     ref: model.LayoutRef
     steps: list[Step] = field(default_factory=list)
-    waiting: tuple[model.Fixed, ...] = ()
+    waiting: tuple[model.FixedField, ...] = ()
     # The previous integer array; the variable ``s`` holds its bytes.
     twin: model.Array | None = None
     next_is_twin: bool = False
@@ -75,7 +75,7 @@ class _Lowering:
         for operation, following in zip(written, [*written, None][1:], strict=True):
             if isinstance(operation, model.FixedRun):
                 self.waiting += operation.fields
-            elif isinstance(operation, model.TagSection | model.OptionalBuffer):
+            elif isinstance(operation, model.TaggedFields | model.OptionalBuffer):
                 self.section(operation)
             else:
                 self.next_is_twin = _are_twins(operation, following)
@@ -278,7 +278,7 @@ def _section_function(
 
 def _section_bytes(form: Form, known: str, section: Section) -> Code:
     # Unknown fields may not use declared tags.
-    absent = section.absent if isinstance(section, model.TagSection) else ()
+    absent = section.absent if isinstance(section, model.TaggedFields) else ()
     reserved = sorted([*(tagged.tag for tagged in section.fields), *absent])
     more = (f"({', '.join(map(str, reserved))},)",) if reserved else ()
     return call(use(form.join), known, "x.unknown_tagged_fields", *more)
@@ -289,7 +289,9 @@ def _tagged(
 ) -> Step:
     field_plan = struct.field(tagged.name)
     tests = _default_tests(message, struct, field_plan, f"x.{literals.slot(struct, field_plan)}")
-    payload = _Lowering(message, struct, ref).tagged_payload(tagged.payload, field_plan.default is None, is_optional)
+    payload = _WriteLowering(message, struct, ref).tagged_payload(
+        tagged.payload, field_plan.default is None, is_optional
+    )
     body = (Assign("out", "[]"), *payload, Assign(f"known[{tagged.tag}]", 'b"".join(out)'))
     return Choose(((negated(tests), body),))
 
@@ -328,11 +330,11 @@ def _elements_of(element: str, value: str) -> Code:
     return call(use(f"{element}_elements"), value)
 
 
-def _letter(fixed: model.Fixed) -> str:
+def _letter(fixed: model.FixedField) -> str:
     return "B" if fixed.type == "bool" else naming.CODES[fixed.type]
 
 
-def _argument(fixed: model.Fixed) -> Part:
+def _argument(fixed: model.FixedField) -> Part:
     value = f"x.{fixed.name}"
     if fixed.type == "bool":
         return code("{}[{}]", use("TRUTH"), value)

@@ -24,7 +24,7 @@ def schemas_of(message: type[HasDescriptor]) -> dict[int, Schema]:
 
 
 def build(descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> dict[int, Schema]:
-    builder = Builder(descriptor, strings)
+    builder = SchemaBuilder(descriptor, strings)
     schemas: dict[int, Schema] = {}
     for version in range(descriptor.valid.lowest, descriptor.valid.highest + 1):
         schema = builder.struct(descriptor.fields, version)
@@ -32,7 +32,7 @@ def build(descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> dict[int, 
     return schemas
 
 
-class Builder:
+class SchemaBuilder:
     def __init__(self, descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> None:
         self.descriptor = descriptor
         self.sized = {"string": strings, **SIZED}

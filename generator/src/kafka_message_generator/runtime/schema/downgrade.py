@@ -7,7 +7,7 @@ from .._core.structs import NULLED, StructBase
 from .._core.value import dataclass
 from .._core.versions import with_noun
 from .._core.wire import new
-from .build import Builder
+from .build import SchemaBuilder
 from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of, message_class
 from .error_location import explain_write
 from .loops import Loops, Spot, array_class, is_late, path_of
@@ -61,7 +61,7 @@ class _Losses(Loops):
     def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         super().__init__(cls, check=_check, listed=_listed, is_default=is_default, failures=_FAILURES)
         self.version = version
-        self.builder = Builder(self.descriptor)
+        self.builder = SchemaBuilder(self.descriptor)
         self.is_extensible = version in self.descriptor.flexible or version in self.descriptor.with_optional
 
     def compiled(self) -> Callable[[Any], tuple[UnsupportedField, ...]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from .._core.display import summary
 from .._core.structs import StructBase
 from ..errors import DecodeError, EncodeError
-from .build import Builder, schemas_of
+from .build import SchemaBuilder, schemas_of
 from .descriptors import FieldDescriptor, HasDescriptor, MessageDescriptor, class_in, descriptor_of
 from .schema import Schema
 from .struct import Struct, is_default, value_of
@@ -105,7 +105,7 @@ def check_absent(
     descriptor: MessageDescriptor, fields: tuple[FieldDescriptor, ...], container: object, version: int
 ) -> None:
     """Raise SchemaError for a set field that the version lacks, unless it is ignorable."""
-    builder = Builder(descriptor)
+    builder = SchemaBuilder(descriptor)
     for field in fields:
         try:
             value = value_of(container, field.name)

@@ -19,7 +19,7 @@ _TRAILING = "__kafka_trailing"
 
 
 @dataclass(frozen=True)
-class Decoding:
+class MessageDecoder:
     """Decoder of a binary column.
 
     If ``version`` is None, versions come from a column or from the first two bytes of each value.
@@ -30,7 +30,7 @@ class Decoding:
     options: DecodeOptions
 
     @classmethod
-    def checked(cls, owner: str, message: str, version: int | None, options: DecodeOptions) -> Decoding:
+    def checked(cls, owner: str, message: str, version: int | None, options: DecodeOptions) -> MessageDecoder:
         found = cls(message, version, options)
         if version is not None:
             checked_version(message_of(message), version)
@@ -89,7 +89,7 @@ class Decoding:
 
 
 @dataclass(frozen=True)
-class Encoding:
+class MessageEncoder:
     message: str
     version: int | None
     prefix: bool

@@ -14,7 +14,7 @@ from .._core.errors import invalid_argument
 from .._core.options import DecodeOptions
 from .._core.spark_types import struct_type
 from .._core.worker_python import use_for_functions
-from ._codec import Decoding
+from ._codec import MessageDecoder
 from ._messages import message_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def decode(
         kind = df.schema[column].dataType.simpleString()
         raise invalid_argument(f"decode: the column {column!r} is {kind}; encoded messages must be binary")
     parsed = DecodeOptions.parse("decode", options, "error" if trailing is None else "ignore")
-    decoding = Decoding.checked("decode", messageName, version, parsed)
+    decoding = MessageDecoder.checked("decode", messageName, version, parsed)
     if isinstance(keep, str):
         raise invalid_argument(f"decode: keep must be a list of column names, not {keep!r}")
     kept = [name for name in df.columns if name != _VERSION] if keep is None else list(keep)

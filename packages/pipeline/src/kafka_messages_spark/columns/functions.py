@@ -19,7 +19,7 @@ from .._core.errors import invalid_argument
 from .._core.options import DecodeOptions, Options
 from .._core.spark_types import at_version, struct_type
 from .._core.worker_python import use_for_functions
-from ._codec import Decoding, Encoding
+from ._codec import MessageDecoder, MessageEncoder
 from ._messages import checked_version, message_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def from_kafka(
     Raises PySparkValueError for wrong arguments.
     """
     message_of(messageName)
-    decoding = Decoding.checked("from_kafka", messageName, _fixed(version), DecodeOptions.parse("from_kafka", options))
+    decoding = MessageDecoder.checked(
+        "from_kafka", messageName, _fixed(version), DecodeOptions.parse("from_kafka", options)
+    )
     returns = struct_type(decoding.type())
     if version is None or isinstance(version, int):
 
@@ -84,7 +86,7 @@ def to_kafka(
         raise invalid_argument("to_kafka: version must be an integer or a column of integers, not None")
     if fixed is not None:
         checked_version(message, fixed)
-    encoding = Encoding(messageName, fixed, given.flag("versionPrefix", False))
+    encoding = MessageEncoder(messageName, fixed, given.flag("versionPrefix", False))
     if isinstance(version, int):
 
         def to_kafka(data: pa.Array) -> pa.Array:

@@ -19,7 +19,7 @@ from pyspark.sql.types import DataType, StringType
 from .._core.errors import invalid_argument, type_mismatch
 from .._core.options import DecodeOptions
 from .._core.spark_types import struct_type
-from ._codec import Decoding
+from ._codec import MessageDecoder
 from ._messages import message_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _function(name: object, what: object) -> Any:
     if options is not None and not isinstance(options, Mapping):
         raise invalid_argument(f"{_OWNER}: the options of the function {name!r} must map str to str, not {options!r}")
     message_of(message)
-    decoding = Decoding.checked(name, message, version, DecodeOptions.parse(name, options))
+    decoding = MessageDecoder.checked(name, message, version, DecodeOptions.parse(name, options))
 
     def decode(data: pa.Array) -> pa.Array:
         _require(name, "first", _BYTES, data)

@@ -26,7 +26,7 @@ from kafka_messages_spark._core.worker_python import use_for_next_session, use_f
 from kafka_messages_spark.jobs import _local_mode
 from kafka_messages_spark.jobs._errors import message_of
 from kafka_messages_spark.jobs._output import check_place, inputs, is_page, save
-from kafka_messages_spark.jobs._report import Finding, JobRun, Report, Severity, size
+from kafka_messages_spark.jobs._report import JobFinding, JobReport, JobRun, Severity, size
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
 from kafka_messages_spark.jobs._tables import add_arguments, check, writers
 from kafka_messages_spark.sources import register
@@ -53,7 +53,7 @@ class Job:
 
     name: str
     args: Namespace
-    report: Report
+    report: JobReport
     # Settings for a new session.
     settings: Mapping[str, str] = field(default_factory=dict)
     # True if all input is local and small.
@@ -62,7 +62,7 @@ class Job:
     writes: Sequence[str] = ()
     # Number of findings, without those of severity info.
     findings: int = 0
-    _found: list[Finding] = field(default_factory=list)
+    _found: list[JobFinding] = field(default_factory=list)
     _spark: SparkSession | None = None
     _shows_progress: bool = True
     _cached_partitions: str | None = None
@@ -101,7 +101,7 @@ class Job:
     def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
         """Add findings; those of severity ``info`` do not affect the exit status."""
         if count:
-            self._found.append(Finding(kind, severity, count))
+            self._found.append(JobFinding(kind, severity, count))
             self.findings += 0 if severity == "info" else count
 
     def progress(self, text: str) -> None:
@@ -242,7 +242,7 @@ class Job:
 
     def _run(self) -> JobRun:
         unnamed = self.findings - sum(each.count for each in self._found if each.severity != "info")
-        found = [*self._found, *([Finding("other", "warning", unnamed)] if unnamed else [])]
+        found = [*self._found, *([JobFinding("other", "warning", unnamed)] if unnamed else [])]
         return JobRun(self.name, inputs(self.args), found, self.exit_status, datetime.now(UTC))
 
     def close(self) -> None:
@@ -327,7 +327,7 @@ def run(
     ``writes`` returns the names of output tables, checked before reading.
     """
     args = parser.parse_args(argv)
-    job = Job(parser.prog.rpartition(" ")[2], args, Report(title), dict(settings or {}))
+    job = Job(parser.prog.rpartition(" ")[2], args, JobReport(title), dict(settings or {}))
     try:
         for place in args.report:
             check_place(job.name, place)

@@ -7,11 +7,11 @@ import sys
 from argparse import Namespace
 
 from kafka_messages_spark._core.errors import invalid_argument
-from kafka_messages_spark.jobs._report import JobRun, Report
+from kafka_messages_spark.jobs._report import JobReport, JobRun
 from kafka_messages_spark.sources._files import display_path, is_local, open_filesystem
 
 
-def save(report: Report, run: JobRun, place: str) -> None:
+def save(report: JobReport, run: JobRun, place: str) -> None:
     filesystem, path, _ = open_filesystem(place)
     with filesystem.open_output_stream(path) as file:
         file.write(_written(report, run, place).encode(errors="backslashreplace"))
@@ -46,7 +46,7 @@ def inputs(args: Namespace) -> dict[str, object]:
     return {name: formatted(value) for name, value in sorted(vars(args).items())}
 
 
-def _written(report: Report, run: JobRun, place: str) -> str:
+def _written(report: JobReport, run: JobRun, place: str) -> str:
     if is_page(place):
         return report.html(run)
     if place.endswith(".json"):

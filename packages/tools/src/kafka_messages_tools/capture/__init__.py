@@ -4,7 +4,7 @@
 * Steps for packets: ``read_packets`` -> ``segments`` -> ``streams`` -> ``frames`` -> ``exchanges``.
 * Steps for text: ``follow_pieces`` -> ``frames`` -> ``exchanges``.
 * ``to_object`` and ``to_line`` format an exchange. ``Clients`` collects the API versions that clients use.
-* ``Report`` counts the data read, and lists problems.
+* ``CaptureReport`` counts the data read, and lists problems.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from .follow import follow_pieces, is_followed
 from .framing import Frame, frames
 from .matching import Exchange, exchanges
 from .network import Segment, SocketAddress, segments
-from .reassembly import Connection, End, TcpSegment, streams
-from .report import CaptureError, Report
+from .reassembly import End, TcpConnection, TcpSegment, streams
+from .report import CaptureError, CaptureReport
 from .summary import client_lines, is_partial, report_lines
 
 __all__ = [
     "Capture",
     "CaptureError",
+    "CaptureReport",
     "Client",
     "Clients",
-    "Connection",
     "End",
     "Exchange",
     "ExchangeFilter",
     "FoundError",
     "Frame",
     "Packet",
-    "Report",
     "Segment",
     "SocketAddress",
+    "TcpConnection",
     "TcpSegment",
     "api_keys",
     "client_lines",

@@ -15,7 +15,7 @@ from .framing import frames
 from .matching import Exchange, exchanges
 from .network import segments
 from .reassembly import End, TcpSegment, streams
-from .report import CaptureError, Report
+from .report import CaptureError, CaptureReport
 
 _PEEK_BYTES = 4096
 
@@ -25,7 +25,7 @@ class Capture:
 
     def __init__(self, file: BinaryIO, ports: Collection[int] = (), package: str | Package = DEFAULT) -> None:
         """Read a binary file; other arguments are as in ``open_capture``. Raises CaptureError and PackageError."""
-        self.report = Report()
+        self.report = CaptureReport()
         self._package = load(package)
         self._file = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, file))
         self._pieces = self._opened()

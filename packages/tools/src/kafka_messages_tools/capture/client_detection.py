@@ -11,7 +11,7 @@ from struct import Struct
 from . import plausible
 from .network import SocketAddress
 from .plausible import Plausibility
-from .reassembly import Connection, TcpSegment
+from .reassembly import TcpConnection, TcpSegment
 
 # Bytes without a request after which a connection is not considered Kafka.
 MOST_UNDECIDED = 64 << 10
@@ -25,7 +25,7 @@ class NotKafka(Exception):
 class ClientDetector:
     """Segments of a connection until its Kafka client is known."""
 
-    def __init__(self, connection: Connection, ports: Collection[int], plausibility: Plausibility) -> None:
+    def __init__(self, connection: TcpConnection, ports: Collection[int], plausibility: Plausibility) -> None:
         self.connection = connection
         self.pieces: list[TcpSegment] = []
         self._ports = ports

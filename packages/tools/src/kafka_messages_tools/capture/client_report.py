@@ -10,7 +10,7 @@ from ..package import DEFAULT, Package, load
 from .display import client_id_of
 from .errors import errors_in
 from .matching import Exchange
-from .reassembly import Connection
+from .reassembly import TcpConnection
 
 # Maximum number of clients listed separately; further clients share one entry.
 MOST_CLIENTS = 10_000
@@ -24,7 +24,7 @@ class Client:
     software_name: str | None
     """Software name from the ApiVersions request, or None."""
     software_version: str | None
-    connections: set[Connection] = field(default_factory=set)
+    connections: set[TcpConnection] = field(default_factory=set)
     hosts: set[str] = field(default_factory=set)
     versions: Counter[tuple[int, int]] = field(default_factory=Counter)
     """Number of requests by API key and version."""
@@ -164,7 +164,7 @@ class Clients:
         self._redacts = not show_secrets
         self._clients: dict[tuple[str | None, str | None, str | None], Client] = {}
         # Software name and version by connection.
-        self._software: dict[Connection, tuple[str, str]] = {}
+        self._software: dict[TcpConnection, tuple[str, str]] = {}
 
     def add(self, exchange: Exchange) -> None:
         """Add an exchange to its client. Exchanges without a request header are ignored."""

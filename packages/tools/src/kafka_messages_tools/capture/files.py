@@ -13,7 +13,7 @@ from struct import error as StructError
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from .._text import counted
-from .report import CaptureError, Report
+from .report import CaptureError, CaptureReport
 
 # Maximum size of a packet or block in bytes.
 MOST_BYTES = 1 << 24
@@ -36,7 +36,7 @@ class _Ended(Exception):
     """End of the readable packets; the message has the reason, and is empty at the regular end of the file."""
 
 
-class _Input:
+class _PeekableFile:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -72,16 +72,16 @@ def is_capture(start: bytes) -> bool:
     return start[:2] == _GZIP or start[:4] in _PCAP or start[:4] == _SECTION
 
 
-def read_packets(file: BinaryIO, report: Report | None = None) -> Iterator[Packet]:
+def read_packets(file: BinaryIO, report: CaptureReport | None = None) -> Iterator[Packet]:
     """Yield the packets of a binary file in order.
 
     Damage adds a remark to ``report``. The packets before the damage are yielded, and in pcapng also the packets after
     a damaged block of valid length. Raises CaptureError if the file is not a capture.
     """
-    report = report or Report()
-    source = _Input(file)
+    report = report or CaptureReport()
+    source = _PeekableFile(file)
     if source.peek(2) == _GZIP:
-        source = _Input(cast(BinaryIO, gzip.GzipFile(fileobj=cast(BinaryIO, source), mode="rb")))
+        source = _PeekableFile(cast(BinaryIO, gzip.GzipFile(fileobj=cast(BinaryIO, source), mode="rb")))
     try:
         magic = source.peek(4)
     except (OSError, EOFError, zlib.error) as error:
@@ -113,7 +113,7 @@ _PCAP = {
 }
 
 
-def _pcap(source: _Input, report: Report) -> Iterator[Packet]:
+def _pcap(source: _PeekableFile, report: CaptureReport) -> Iterator[Packet]:
     order, unit = _PCAP[source.peek(4)]
     header = Struct(f"{order}IHHiIII").unpack(source.exactly(24, "its header"))
     link_type = header[6] & 0x0FFFFFFF  # the upper bits are the length of the frame check sequence
@@ -151,8 +151,8 @@ class _Interface(NamedTuple):
         return units * 1_000_000_000 // self.units + self.offset * 1_000_000_000
 
 
-def _pcapng(source: _Input, report: Report) -> Iterator[Packet]:
-    section = _Section(">", report)
+def _pcapng(source: _PeekableFile, report: CaptureReport) -> Iterator[Packet]:
+    section = _PcapngSection(">", report)
     number = 0
     blocks = 0
     while True:
@@ -163,7 +163,7 @@ def _pcapng(source: _Input, report: Report) -> Iterator[Packet]:
             magic = source.exactly(4, what)
             if magic not in _ORDERS:
                 raise _Ended(f"{what}, a section header, has no valid byte order; the rest of the file is ignored")
-            section = _Section(_ORDERS[magic], report)
+            section = _PcapngSection(_ORDERS[magic], report)
             start += magic
         kind, length = section.head.unpack_from(start)
         if length < len(start) + 4 or length % 4 or length > MOST_BYTES:
@@ -180,9 +180,9 @@ def _pcapng(source: _Input, report: Report) -> Iterator[Packet]:
             yield packet
 
 
-class _Section:
+class _PcapngSection:
 
-    def __init__(self, order: str, report: Report) -> None:
+    def __init__(self, order: str, report: CaptureReport) -> None:
         self.head = Struct(f"{order}II")
         self._order = order
         self._interfaces: list[_Interface] = []

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .network import SocketAddress
-from .reassembly import Connection, End, TcpSegment
-from .report import CaptureError, Report
+from .reassembly import End, TcpConnection, TcpSegment
+from .report import CaptureError, CaptureReport
 
 _RULE = re.compile(r"={20,}\s*$")
 _NODE = re.compile(r"Node ([01]): (.+):(\d+)\s*$")
@@ -40,17 +40,17 @@ def is_followed(start: bytes) -> bool:
     return bool(_RULE.match(lines[0])) and any(line.startswith("Follow: tcp") for line in lines[1:2])
 
 
-def follow_pieces(lines: Iterable[str], report: Report | None = None) -> Iterator[TcpSegment | End]:
+def follow_pieces(lines: Iterable[str], report: CaptureReport | None = None) -> Iterator[TcpSegment | End]:
     """Yield the bytes of a followed stream, then its end. Raises CaptureError for an invalid line, or without bytes."""
-    report = report or Report()
+    report = report or CaptureReport()
     source = _Numbered(lines)
     nodes = list(_UNKNOWN)
     parts = _parts(source, nodes)
-    connection: Connection | None = None
+    connection: TcpConnection | None = None
     offsets = [0, 0]
     for part in parts:
         if connection is None:
-            connection = Connection(1, nodes[0], nodes[1], True)
+            connection = TcpConnection(1, nodes[0], nodes[1], True)
             report.count("connections")
         yield TcpSegment(connection, nodes[part.node], offsets[part.node], part.data, 0, part.packet, part.time_ns)
         offsets[part.node] += len(part.data)

@@ -17,8 +17,8 @@ from . import plausible
 from .client_detection import ClientDetector, NotKafka
 from .network import SocketAddress
 from .plausible import Plausibility
-from .reassembly import Connection, End, TcpSegment
-from .report import Report
+from .reassembly import End, TcpConnection, TcpSegment
+from .report import CaptureReport
 
 # Default maximum number of bytes kept per frame: the default request limit of brokers.
 MOST_KEPT = 100 << 20
@@ -38,7 +38,7 @@ _size = Struct(">i")
 class Frame(NamedTuple):
     """A captured request or response, without its size prefix."""
 
-    connection: Connection
+    connection: TcpConnection
     is_request: bool
     source: SocketAddress
     offset: int
@@ -61,7 +61,7 @@ class Frame(NamedTuple):
 def frames(
     pieces: Iterable[TcpSegment | End],
     ports: Collection[int] = (),
-    report: Report | None = None,
+    report: CaptureReport | None = None,
     *,
     most_kept: int = MOST_KEPT,
     package: str | Package = DEFAULT,
@@ -71,26 +71,24 @@ def frames(
     ``ports`` are the ports of brokers; if empty, Kafka connections are detected. At most ``most_kept`` bytes are kept per
     frame. Other connections and skipped bytes are counted in ``report``.
     """
-    report = report or Report()
-    conversations: dict[int, _Conversation] = {}
+    report = report or CaptureReport()
+    kafka_streams: dict[int, _KafkaStream] = {}
     budget = _Budget(most_kept)
     plausibility = Plausibility(package)
     for piece in pieces:
         connection = piece.connection
-        conversation = conversations.get(connection.number)
-        if conversation is None:
+        stream = kafka_streams.get(connection.number)
+        if stream is None:
             if isinstance(piece, End):
                 continue
-            conversation = conversations[connection.number] = _Conversation(
-                connection, ports, report, budget, plausibility
-            )
+            stream = kafka_streams[connection.number] = _KafkaStream(connection, ports, report, budget, plausibility)
         if isinstance(piece, End):
-            yield from conversation.end()
-            del conversations[connection.number]
-            if conversation.is_kafka:
+            yield from stream.end()
+            del kafka_streams[connection.number]
+            if stream.is_kafka:
                 yield piece
         else:
-            yield from conversation.feed(piece)
+            yield from stream.feed(piece)
 
 
 class _Budget:
@@ -100,12 +98,12 @@ class _Budget:
         self.used = 0
 
 
-class _Conversation:
+class _KafkaStream:
     def __init__(
         self,
-        connection: Connection,
+        connection: TcpConnection,
         ports: Collection[int],
-        report: Report,
+        report: CaptureReport,
         budget: _Budget,
         plausibility: Plausibility,
     ) -> None:
@@ -194,15 +192,15 @@ Check = Callable[[bytes], bool]
 class _Framer:
     def __init__(
         self,
-        conversation: _Conversation,
+        stream: _KafkaStream,
         source: SocketAddress,
         is_request: bool,
         find: Find,
         check: Check,
-        report: Report,
+        report: CaptureReport,
         budget: _Budget,
     ) -> None:
-        self._conversation = conversation
+        self._stream = stream
         self._source = source
         self._is_request = is_request
         self._find = find
@@ -214,7 +212,7 @@ class _Framer:
         # Stream offset of the buffer.
         self._offset = 0
         # True if the next frame boundary is unknown.
-        self._is_lost = not conversation.connection.is_whole
+        self._is_lost = not stream.connection.is_whole
         # Buffer position up to which the search is done.
         self._looked = 0
         # Partially kept frame: offset, size, data, first packet.
@@ -251,9 +249,7 @@ class _Framer:
         return f"bytes of {'requests' if self._is_request else 'responses'} {what}"
 
     def _frame(self, offset: int, size: int, data: bytes, first: int, packet: int, time: int | None) -> Frame:
-        return Frame(
-            self._conversation.connection, self._is_request, self._source, offset, size, data, first, packet, time
-        )
+        return Frame(self._stream.connection, self._is_request, self._source, offset, size, data, first, packet, time)
 
     def _given(self, packet: int, time: int | None) -> Frame:
         assert self._damaged is not None
@@ -313,7 +309,7 @@ class _Framer:
 
     def _resynchronize(self, count: int, why: str) -> None:
         which = "request" if self._is_request else "response"
-        where = f"connection {self._conversation.connection.number}: the {which} at offset {self._offset}"
+        where = f"connection {self._stream.connection.number}: the {which} at offset {self._offset}"
         self._report.remark(f"{where} {why}; searching for the next one")
         self._is_lost, self._looked = True, count
 

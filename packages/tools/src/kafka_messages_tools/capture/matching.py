@@ -12,8 +12,8 @@ from ..package import DEFAULT, Package, load
 from .framing import Frame
 from .network import SocketAddress
 from .plausible import Plausibility
-from .reassembly import Connection, End
-from .report import Report
+from .reassembly import End, TcpConnection
+from .report import CaptureReport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Exchange:
         return f"<Exchange {self.number}: {', '.join(parts)}>"
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> TcpConnection:
         return self._frame.connection
 
     @property
@@ -171,34 +171,34 @@ def _cut(frame: Frame) -> str:
 
 
 def exchanges(
-    found: Iterable[Frame | End], report: Report | None = None, package: str | Package = DEFAULT
+    found: Iterable[Frame | End], report: CaptureReport | None = None, package: str | Package = DEFAULT
 ) -> Iterator[Exchange]:
     """Yield each exchange when its response arrives, or at the latest when the connection ends.
 
     Undecodable exchanges are included, with their bytes and the reason.
     """
-    report, package = report or Report(), load(package)
+    report, package = report or CaptureReport(), load(package)
     plausibility = Plausibility(package)
-    conversations: dict[int, _Conversation] = {}
+    by_connection: dict[int, _PendingRequests] = {}
     number = 0
     for each in found:
         key = each.connection.number
-        conversation = conversations.get(key) or conversations.setdefault(key, _Conversation(package, plausibility))
+        pending = by_connection.get(key) or by_connection.setdefault(key, _PendingRequests(package, plausibility))
         if isinstance(each, End):
-            del conversations[key]
-            made = conversation.end()
+            del by_connection[key]
+            made = pending.end()
         else:
-            made = conversation.request(each) if each.is_request else conversation.response(each)
+            made = pending.request(each) if each.is_request else pending.response(each)
         for request, response, is_token in made:
             number += 1
             yield _counted(Exchange(number, request, response, is_token=is_token, package=package), report)
-    for conversation in conversations.values():
-        for request, response, is_token in conversation.end():
+    for pending in by_connection.values():
+        for request, response, is_token in pending.end():
             number += 1
             yield _counted(Exchange(number, request, response, is_token=is_token, package=package), report)
 
 
-def _counted(exchange: Exchange, report: Report) -> Exchange:
+def _counted(exchange: Exchange, report: CaptureReport) -> Exchange:
     report.count("exchanges")
     if exchange.is_token:
         report.count("SASL tokens")
@@ -212,7 +212,7 @@ def _counted(exchange: Exchange, report: Report) -> Exchange:
 _Made = Iterator[tuple[Frame | None, Frame | None, bool]]
 
 
-class _Conversation:
+class _PendingRequests:
 
     def __init__(self, package: Package, plausibility: Plausibility) -> None:
         self._package = package

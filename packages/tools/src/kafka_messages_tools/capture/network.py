@@ -11,7 +11,7 @@ from struct import error as StructError
 from typing import NamedTuple
 
 from .files import Packet
-from .report import Report
+from .report import CaptureReport
 
 # Maximum number of incomplete datagrams.
 MOST_FRAGMENTED = 1024
@@ -48,9 +48,9 @@ class _Skipped(Exception):
     """Packet without a readable TCP segment; the message is the name of the counter for such packets."""
 
 
-def segments(packets: Iterable[Packet], report: Report | None = None) -> Iterator[Segment]:
+def segments(packets: Iterable[Packet], report: CaptureReport | None = None) -> Iterator[Segment]:
     """Yield the TCP segments of packets in order. Other packets are counted in ``report`` by reason."""
-    report = report or Report()
+    report = report or CaptureReport()
     fragments = _Fragments(report)
     for packet in packets:
         try:
@@ -236,7 +236,7 @@ class _Datagram:
 
 class _Fragments:
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: CaptureReport) -> None:
         self._waiting: OrderedDict[tuple[object, ...], _Datagram] = OrderedDict()
         self._report = report
 

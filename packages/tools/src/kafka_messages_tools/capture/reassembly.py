@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from .network import FIN, RST, SYN, Segment, SocketAddress
-from .report import Report
+from .report import CaptureReport
 
 # Maximum number of open connections.
 MOST_CONNECTIONS = 65536
@@ -25,7 +25,7 @@ MAX_WAIT = 32
 _HALF = 1 << 31
 
 
-class Connection(NamedTuple):
+class TcpConnection(NamedTuple):
     number: int
     """Number from 1, in order of the first segments."""
     client: SocketAddress
@@ -38,7 +38,7 @@ class Connection(NamedTuple):
 class TcpSegment(NamedTuple):
     """Consecutive bytes of one direction of a connection."""
 
-    connection: Connection
+    connection: TcpConnection
     source: SocketAddress
     offset: int
     """Offset of the first byte in the stream."""
@@ -50,11 +50,11 @@ class TcpSegment(NamedTuple):
 
 
 class End(NamedTuple):
-    connection: Connection
+    connection: TcpConnection
     reason: str
 
 
-class _Direction:
+class _HalfStream:
 
     def __init__(self) -> None:
         # Sequence number of offset 0; None before the first segment.
@@ -78,21 +78,21 @@ class _Direction:
 
 class _Tracked:
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: TcpConnection) -> None:
         self.connection = connection
-        self.directions = {connection.client: _Direction(), connection.server: _Direction()}
+        self.directions = {connection.client: _HalfStream(), connection.server: _HalfStream()}
         self.is_ended = False
 
     def other(self, source: SocketAddress) -> SocketAddress:
         return self.connection.server if source == self.connection.client else self.connection.client
 
 
-def streams(segments: Iterable[Segment], report: Report | None = None) -> Iterator[TcpSegment | End]:
+def streams(segments: Iterable[Segment], report: CaptureReport | None = None) -> Iterator[TcpSegment | End]:
     """Yield the bytes of TCP connections as they become available, and the end of each connection.
 
     ``MOST_CONNECTIONS`` and ``MOST_HELD_OF_ALL`` bound the memory. Gaps are counted in ``report``.
     """
-    tracker = _Tracker(report or Report())
+    tracker = _Tracker(report or CaptureReport())
     for segment in segments:
         yield from tracker.add(segment)
     yield from tracker.finish()
@@ -100,7 +100,7 @@ def streams(segments: Iterable[Segment], report: Report | None = None) -> Iterat
 
 class _Tracker:
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: CaptureReport) -> None:
         self._report = report
         self._tracked: OrderedDict[tuple[SocketAddress, SocketAddress], _Tracked] = OrderedDict()
         self._held = 0
@@ -134,7 +134,7 @@ class _Tracker:
         client, server = segment.source, segment.target
         if segment.flags & SYN and segment.acknowledged is not None:
             client, server = server, client
-        tracked = _Tracked(Connection(self._number, client, server, bool(segment.flags & SYN)))
+        tracked = _Tracked(TcpConnection(self._number, client, server, bool(segment.flags & SYN)))
         self._tracked[key] = tracked
         self._report.count("connections")
         return tracked
@@ -169,7 +169,7 @@ class _Tracker:
         if segment.flags & RST or all(each.end == each.next for each in tracked.directions.values()):
             yield from self._end(key, "RST" if segment.flags & RST else "FIN", keep=True)
 
-    def _hold(self, direction: _Direction, start: int, segment: Segment) -> None:
+    def _hold(self, direction: _HalfStream, start: int, segment: Segment) -> None:
         length = len(segment.data) + segment.missing
         entry = (start, -length, segment.data, segment.missing, segment.packet, segment.time_ns)
         heappush(direction.held, entry)

@@ -12,7 +12,7 @@ class CaptureError(ValueError):
     """Data in no supported capture format, or an invalid or empty followed stream."""
 
 
-class Report:
+class CaptureReport:
     """Counters and remarks. Pass one instance to all steps, from ``read_packets`` to ``exchanges``."""
 
     def __init__(self) -> None:

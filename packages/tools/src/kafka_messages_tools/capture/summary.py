@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from .._text import counted
 from .client_report import Client, api_name
 from .display import clean
-from .report import Report
+from .report import CaptureReport
 
 # Parts of the names of counters that count missing or unreadable data.
 _PARTIAL = (
@@ -16,12 +16,12 @@ _PARTIAL = (
 )
 
 
-def is_partial(report: Report) -> bool:
+def is_partial(report: CaptureReport) -> bool:
     """Check a report for missing data, unreadable data, or connections encrypted by TLS."""
     return bool(report.remarks) or any(word in what for what in report.counts for word in _PARTIAL)
 
 
-def report_lines(report: Report) -> Iterator[str]:
+def report_lines(report: CaptureReport) -> Iterator[str]:
     """Yield the counters in one line, then the remarks."""
     yield "; ".join(f"{count} {_words(what, count)}" for what, count in report.counts.items()) or "the capture is empty"
     yield from map(clean, report.remarks)

@@ -33,7 +33,7 @@ class Output:
     def __init__(self, stream: TextIO, is_json: bool, color: str, width: int | None, show_secrets: bool) -> None:
         self._stream = stream
         self._is_terminal = is_terminal = stream.isatty()
-        self._progress: Progress | None = None
+        self._progress: ProgressBar | None = None
         self.is_json = is_json
         is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
         self.has_color = color == "always" or (color == "auto" and is_terminal and not is_plain)
@@ -112,8 +112,8 @@ class Output:
             for line in wrapped(rest, limit - len(indent)):
                 self.line(f"{indent}{line}")
 
-    def progress(self, what: str, count: int) -> Progress:
-        self._progress = Progress(what, count)
+    def progress(self, what: str, count: int) -> ProgressBar:
+        self._progress = ProgressBar(what, count)
         return self._progress
 
     def _write(self, text: str) -> None:
@@ -146,7 +146,7 @@ def note(text: str) -> None:
     sys.stderr.write(f"note: {text}\n")
 
 
-class Progress:
+class ProgressBar:
     def __init__(self, what: str, count: int) -> None:
         self._what = f"of {count:,} {what}" if count else what
         self._done = 0
@@ -154,7 +154,7 @@ class Progress:
         self._is_shown = False
         self._is_wanted = sys.stderr.isatty()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def step(self, by: int = 1) -> None:

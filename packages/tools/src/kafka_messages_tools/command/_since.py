@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ._layouts import LayoutRow
 
 
-class Lifetime(NamedTuple):
+class VersionLifetime(NamedTuple):
     """The first release with a version or field, and the first later release without it."""
 
     since: str | None
@@ -55,22 +55,22 @@ class Releases:
     def lifetimes(self, message: str) -> str:
         return "; ".join(self._history.describe_lifetimes(message))
 
-    def _lifetime(self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool) -> Lifetime:
-        return Lifetime(since, until, gaps, is_older, since == self._history.RELEASES[0])
+    def _lifetime(self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool) -> VersionLifetime:
+        return VersionLifetime(since, until, gaps, is_older, since == self._history.RELEASES[0])
 
-    def of_version(self, message: str, version: int) -> Lifetime:
+    def of_version(self, message: str, version: int) -> VersionLifetime:
         ask = self._history
         since, until, gaps = (each(message, version) for each in (ask.since, ask.until, ask.gaps))
         return self._lifetime(since, until, gaps, ask.is_older(message, version))
 
-    def in_version(self, row: LayoutRow, version: int) -> Lifetime:
+    def in_version(self, row: LayoutRow, version: int) -> VersionLifetime:
         """Return the lifetime of a field in one message version."""
         ask, name = self._history, row.message.name
         since = ask.field_since(name, row.path, version)
         is_older = since == ask.since(name, version) and ask.is_older(name, version)
         return self._lifetime(since, ask.until(name, version), ask.gaps(name, version), is_older)
 
-    def in_versions(self, row: LayoutRow, versions: Iterable[int]) -> Lifetime:
+    def in_versions(self, row: LayoutRow, versions: Iterable[int]) -> VersionLifetime:
         """Return the lifetime of a field in several message versions together."""
         order = self._history.RELEASES.index
         lifetimes = [lifetime for version in versions if (lifetime := self.in_version(row, version)).since is not None]
@@ -81,9 +81,9 @@ class Releases:
         is_older = any(lifetime.is_older for lifetime in lifetimes if lifetime.since == since)
         return self._lifetime(since, last, tuple(sorted(gaps, key=order)), is_older)
 
-    def runs(self, row: LayoutRow, versions: Iterable[int]) -> list[tuple[int, int, Lifetime]]:
+    def runs(self, row: LayoutRow, versions: Iterable[int]) -> list[tuple[int, int, VersionLifetime]]:
         """Return first version, last version and lifetime of each range of versions with the same lifetime."""
-        found: list[tuple[int, int, Lifetime]] = []
+        found: list[tuple[int, int, VersionLifetime]] = []
         for version in versions:
             lifetime = self.in_version(row, version)
             if found and found[-1][1:] == (version - 1, lifetime):

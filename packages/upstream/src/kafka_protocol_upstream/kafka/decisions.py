@@ -38,7 +38,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class _Field:
+class _DefinedField:
     path: str
     definition: Json
     siblings: frozenset[str]
@@ -139,7 +139,7 @@ def _undescribed(file: str, definition: Json) -> Iterator[Decision]:
             yield Decision(file, message, field.path, "a field without a description (about)")
 
 
-def _undecided(message: str, field: _Field, named: frozenset[str]) -> Iterator[Decision]:
+def _undecided(message: str, field: _DefinedField, named: frozenset[str]) -> Iterator[Decision]:
     if field.type == _NUMBERS:
         what = "an int8 field: add it to an enumeration, or to PLAIN in tests/generated/test_enums.py"
         yield Decision("enumerations.json", message, field.path, what)
@@ -185,21 +185,21 @@ def _collect(value: object, found: set[tuple[str, str]]) -> None:
             _collect(each, found)
 
 
-def _new(definition: Json, old: Json | None) -> Iterator[_Field]:
+def _new(definition: Json, old: Json | None) -> Iterator[_DefinedField]:
     had = {field.path for field in _fields(old)} if old is not None else set()
     return (field for field in _fields(definition) if field.path not in had)
 
 
-def _fields(definition: Json) -> list[_Field]:
+def _fields(definition: Json) -> list[_DefinedField]:
     common = {str(each["name"]): _children(each) for each in _list(definition.get("commonStructs"))}
     return list(_inside(_children(definition), "", common))
 
 
-def _inside(fields: list[Json], above: str, common: Mapping[str, list[Json]]) -> Iterator[_Field]:
+def _inside(fields: list[Json], above: str, common: Mapping[str, list[Json]]) -> Iterator[_DefinedField]:
     siblings = frozenset(str(each["name"]).lower() for each in fields)
     for each in fields:
         path = f"{above}{each['name']}"
-        yield _Field(path, each, siblings)
+        yield _DefinedField(path, each, siblings)
         inner = _children(each) or common.get(str(each["type"]).removeprefix("[]"), [])
         yield from _inside(inner, f"{path}.", common)
 

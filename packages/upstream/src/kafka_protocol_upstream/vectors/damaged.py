@@ -14,9 +14,9 @@ from kafka_messages._base.message import Message
 from kafka_messages.schema.types import ArrayOf, Blob, Text
 
 from kafka_protocol_upstream.kafka.artifacts import Jars
-from kafka_protocol_upstream.vectors.definitions import Definition, read_definitions
+from kafka_protocol_upstream.vectors.definitions import VectorDefinition, read_definitions
 from kafka_protocol_upstream.vectors.java_oracle import JavaClasses, oracle
-from kafka_protocol_upstream.vectors.sites import Site, TagsSite, sites_of, uvarint
+from kafka_protocol_upstream.vectors.sites import DamageSite, TagsSite, sites_of, uvarint
 from kafka_protocol_upstream.vectors.write import write_compressed
 
 LARGEST = 4000
@@ -97,7 +97,7 @@ def _changes(encoded: Encoded) -> Iterator[tuple[str, bytes]]:
             yield kind, data[: section.start] + part + data[section.end :]
 
 
-def _at_site(site: Site, data: bytes) -> Iterator[tuple[str, bytes]]:
+def _at_site(site: DamageSite, data: bytes) -> Iterator[tuple[str, bytes]]:
     if site.is_tagged:
         return  # the size of the tagged field would be wrong as well
     if site.kind == "text":
@@ -146,7 +146,7 @@ def verdicts(specs: Path, cases: Sequence[Damaged], jars: Jars) -> list[str]:
         return java.read([(_class(classes, definitions[case.message]), case.version, case.hex) for case in cases])
 
 
-def _class(classes: JavaClasses, definition: Definition) -> str:
+def _class(classes: JavaClasses, definition: VectorDefinition) -> str:
     return classes.question(definition, 0, None).java_class
 
 

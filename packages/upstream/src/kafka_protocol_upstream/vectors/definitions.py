@@ -13,7 +13,7 @@ SUFFIXED = ("request", "response", "header")
 
 
 @dataclass(frozen=True)
-class Field:
+class VectorField:
     """A field; ``key`` is its JSON name, ``type`` the scalar type or struct (of the elements if ``is_array``)."""
 
     key: str
@@ -31,15 +31,15 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Definition:
+class VectorDefinition:
     """A message; ``file`` is relative to the definitions, ``structs`` has inline and common structs."""
 
     name: str
     type: str
     file: str
     versions: Versions
-    fields: tuple[Field, ...]
-    structs: dict[str, tuple[Field, ...]]
+    fields: tuple[VectorField, ...]
+    structs: dict[str, tuple[VectorField, ...]]
 
     @property
     def folder(self) -> str:
@@ -50,7 +50,7 @@ class Definition:
         return self.name + ("Data" if self.type in SUFFIXED else "")
 
 
-def read_definitions(specs: Path) -> list[Definition]:
+def read_definitions(specs: Path) -> list[VectorDefinition]:
     """Return the definitions below ``specs``, sorted by message name; those without valid versions are left out.
 
     Raises SpecError for invalid JSON, ValueError for an invalid definition.
@@ -67,7 +67,7 @@ def read_definitions(specs: Path) -> list[Definition]:
     return sorted((definition for definition in found if not definition.versions.empty), key=lambda d: d.name)
 
 
-def read_definition(path: Path, file: str) -> Definition:
+def read_definition(path: Path, file: str) -> VectorDefinition:
     """Return one definition; ``file`` is the file name for its vectors. Raises SpecError and ValueError."""
     problems = Problems()
     node = load(path, file, problems)
@@ -76,11 +76,11 @@ def read_definition(path: Path, file: str) -> Definition:
     return _definition(file, _object(node.plain(), file))
 
 
-def _definition(file: str, source: dict[str, object]) -> Definition:
-    structs: dict[str, tuple[Field, ...]] = {}
+def _definition(file: str, source: dict[str, object]) -> VectorDefinition:
+    structs: dict[str, tuple[VectorField, ...]] = {}
     for common in _objects(source.get("commonStructs"), file):
         structs[_text(common, "name", file)] = _fields(common, structs, file)
-    return Definition(
+    return VectorDefinition(
         name=_text(source, "name", file),
         type=_text(source, "type", file),
         file=file,
@@ -90,7 +90,9 @@ def _definition(file: str, source: dict[str, object]) -> Definition:
     )
 
 
-def _fields(source: dict[str, object], structs: dict[str, tuple[Field, ...]], file: str) -> tuple[Field, ...]:
+def _fields(
+    source: dict[str, object], structs: dict[str, tuple[VectorField, ...]], file: str
+) -> tuple[VectorField, ...]:
     made = []
     for node in _objects(source.get("fields"), file):
         field = _field(node, file)
@@ -100,11 +102,11 @@ def _fields(source: dict[str, object], structs: dict[str, tuple[Field, ...]], fi
     return tuple(made)
 
 
-def _field(node: dict[str, object], file: str) -> Field:
+def _field(node: dict[str, object], file: str) -> VectorField:
     name, written = _text(node, "name", file), _text(node, "type", file).strip()
     default = node.get("default")
     tagged = _versions(node, "taggedVersions")
-    return Field(
+    return VectorField(
         key=name[0].lower() + name[1:],
         type=written.removeprefix("[]").strip(),
         is_array=written.startswith("[]"),

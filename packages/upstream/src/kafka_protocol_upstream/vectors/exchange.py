@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, release_sets
-from kafka_message_generator.compat.findings import Direction, Finding
+from kafka_message_generator.compat.findings import CompatFinding, Direction
 from kafka_message_generator.compat.report import compare
 from kafka_message_generator.spec.model import HEADER, REQUEST, RESPONSE
 
@@ -62,7 +62,7 @@ def run(jars: Path, history: Path) -> int:
 
 def exchanges(
     before: DefinitionSet, definition_set: DefinitionSet
-) -> Iterator[tuple[Finding, DefinitionSet, DefinitionSet, bytes]]:
+) -> Iterator[tuple[CompatFinding, DefinitionSet, DefinitionSet, bytes]]:
     """Yield each wire finding between two releases with the writer and the reader of its witness."""
     for finding in compare(baseline(before.name, [before]), definition_set).findings:
         if finding.level == "wire":
@@ -74,7 +74,7 @@ def exchanges(
                     yield finding, writer, reader, direction.witness.data
 
 
-def verdict(finding: Finding, definition_set: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
+def verdict(finding: CompatFinding, definition_set: DefinitionSet, data: bytes, jars: Path, compiled: str) -> str:
     folder = jars / definition_set.name.removeprefix("Kafka ")
     kind = definition_set.messages[finding.message].kind
     name = finding.message + ("Data" if kind in (REQUEST, RESPONSE, HEADER) else "")

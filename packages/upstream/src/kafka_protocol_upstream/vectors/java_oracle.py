@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_protocol_upstream.kafka.artifacts import FOLDERS, Jars
-from kafka_protocol_upstream.vectors.definitions import Definition
+from kafka_protocol_upstream.vectors.definitions import VectorDefinition
 from kafka_protocol_upstream.vectors.samples import Json
 
 SOURCES = Path(__file__).parent / "java"
@@ -133,7 +133,7 @@ class JavaClasses:
         self._jars = {folder: jars.jar(name) for name, folder in FOLDERS.items() if name in jars.versions}
         self._names: dict[str, dict[str, list[str]]] = {}
 
-    def question(self, definition: Definition, version: int, sample: Json) -> Question:
+    def question(self, definition: VectorDefinition, version: int, sample: Json) -> Question:
         """Return the question for a sample. Raises OracleError unless there is exactly one class."""
         found = self._found(definition.folder, definition.java_class)
         if len(found) != 1:

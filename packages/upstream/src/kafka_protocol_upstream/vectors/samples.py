@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from kafka_protocol_upstream.vectors.definitions import Definition, Field
+from kafka_protocol_upstream.vectors.definitions import VectorDefinition, VectorField
 from kafka_protocol_upstream.vectors.values import EDGES, VectorDraw, zero
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
@@ -17,7 +17,7 @@ WITH_DUPLICATE_KEYS = "random3"
 TRIES = 50
 
 
-def sample(definition: Definition, version: int, kind: str) -> dict[str, Json] | None:
+def sample(definition: VectorDefinition, version: int, kind: str) -> dict[str, Json] | None:
     """Return the sample of a kind, the same in every run; None for ``default``.
 
     Raises ValueError for an invalid version, an unknown kind, or an unsupported field type.
@@ -32,7 +32,7 @@ def sample(definition: Definition, version: int, kind: str) -> dict[str, Json] |
     return _MAKERS.get(kind, _Random)(definition, version, draw).struct(definition.fields)
 
 
-def samples(definition: Definition, version: int) -> Iterator[tuple[str, dict[str, Json] | None]]:
+def samples(definition: VectorDefinition, version: int) -> Iterator[tuple[str, dict[str, Json] | None]]:
     """Yield every kind with its sample, without duplicates."""
     seen: set[str] = set()
     for kind in KINDS:
@@ -43,84 +43,84 @@ def samples(definition: Definition, version: int) -> Iterator[tuple[str, dict[st
             yield kind, made
 
 
-class _Empty:
+class _EmptyFields:
     """Every field is present, and zero or empty."""
 
-    def __init__(self, definition: Definition, version: int, draw: VectorDraw) -> None:
+    def __init__(self, definition: VectorDefinition, version: int, draw: VectorDraw) -> None:
         self.definition = definition
         self.version = version
         self.draw = draw
 
-    def struct(self, fields: tuple[Field, ...]) -> dict[str, Json]:
+    def struct(self, fields: tuple[VectorField, ...]) -> dict[str, Json]:
         present = (field for field in fields if self.version in field.versions)
         return {field.key: self.field(field) for field in present if self.is_given(field)}
 
-    def field(self, field: Field) -> Json:
+    def field(self, field: VectorField) -> Json:
         if self.version in field.nullable and self.is_null(field):
             return None
         return self.array(field) if field.is_array else self.one(field)
 
-    def one(self, field: Field) -> Json:
+    def one(self, field: VectorField) -> Json:
         return self.struct(self.definition.structs[field.type]) if field.is_struct else self.scalar(field)
 
-    def is_given(self, field: Field) -> bool:
+    def is_given(self, field: VectorField) -> bool:
         return True
 
-    def is_null(self, field: Field) -> bool:
+    def is_null(self, field: VectorField) -> bool:
         return False
 
-    def scalar(self, field: Field) -> Json:
+    def scalar(self, field: VectorField) -> Json:
         return zero(field.type)
 
-    def array(self, field: Field) -> list[Json]:
+    def array(self, field: VectorField) -> list[Json]:
         return []
 
 
-class _Nulls(_Empty):
+class _Nulls(_EmptyFields):
     """Every nullable field is null; other arrays of structs have one element."""
 
-    def is_null(self, field: Field) -> bool:
+    def is_null(self, field: VectorField) -> bool:
         return True
 
-    def array(self, field: Field) -> list[Json]:
+    def array(self, field: VectorField) -> list[Json]:
         return [self.one(field)] if field.is_struct else []
 
 
 class _InnerNulls(_Nulls):
     """As ``_Nulls``, but fields that contain nullable fields are not null."""
 
-    def is_null(self, field: Field) -> bool:
+    def is_null(self, field: VectorField) -> bool:
         return not self.holds_nullable(field)
 
-    def holds_nullable(self, field: Field) -> bool:
+    def holds_nullable(self, field: VectorField) -> bool:
         fields = self.definition.structs[field.type] if field.is_struct else ()
         present = [inner for inner in fields if self.version in inner.versions]
         return any(self.version in inner.nullable or self.holds_nullable(inner) for inner in present)
 
 
-class _Full(_Empty):
+class _Full(_EmptyFields):
     """Every field has a value other than its default; arrays have two elements."""
 
-    def scalar(self, field: Field) -> Json:
+    def scalar(self, field: VectorField) -> Json:
         return self.draw.non_default(field.type, None if field.is_array else field.default)
 
-    def array(self, field: Field) -> list[Json]:
+    def array(self, field: VectorField) -> list[Json]:
         return self.elements(field, 2)
 
-    def elements(self, field: Field, count: int) -> list[Json]:
+    def elements(self, field: VectorField, count: int) -> list[Json]:
         made: list[Json] = []
         keys = self.map_keys(field)
         for _ in range(count):
             made.append(self.another(field, made, keys))
         return made
 
-    def map_keys(self, field: Field) -> list[str]:
+    def map_keys(self, field: VectorField) -> list[str]:
         if not field.is_struct:
             return []
         fields = self.definition.structs[field.type]
         return [field.key for field in fields if field.is_map_key and self.version in field.versions]
 
-    def another(self, field: Field, made: list[Json], keys: list[str]) -> Json:
+    def another(self, field: VectorField, made: list[Json], keys: list[str]) -> Json:
         for _ in range(TRIES):
             element = self.one(field)
             if not keys or _key(element, keys) not in [_key(other, keys) for other in made]:
@@ -129,23 +129,23 @@ class _Full(_Empty):
 
 
 class _Random(_Full):
-    def is_given(self, field: Field) -> bool:
+    def is_given(self, field: VectorField) -> bool:
         return self.version not in field.tagged or self.draw.one_in(2)
 
-    def is_null(self, field: Field) -> bool:
+    def is_null(self, field: VectorField) -> bool:
         return self.draw.one_in(4)
 
-    def scalar(self, field: Field) -> Json:
+    def scalar(self, field: VectorField) -> Json:
         return self.draw.any(field.type)
 
-    def array(self, field: Field) -> list[Json]:
+    def array(self, field: VectorField) -> list[Json]:
         if self.is_small(field) and self.draw.one_in(12):
             # Repeating three elements keeps the files small.
             some, size = self.elements(field, 3), self.draw.pick((*EDGES, 200))
             return [some[index % 3] for index in range(size)]
         return self.elements(field, self.draw.below(5))
 
-    def is_small(self, field: Field) -> bool:
+    def is_small(self, field: VectorField) -> bool:
         if not field.is_struct:
             return True
         fields = self.definition.structs[field.type]
@@ -155,7 +155,7 @@ class _Random(_Full):
 class _RandomWithDuplicateKeys(_Random):
     """As ``_Random``, but the last element of a keyed array repeats the keys of the first, as real brokers do."""
 
-    def elements(self, field: Field, count: int) -> list[Json]:
+    def elements(self, field: VectorField, count: int) -> list[Json]:
         made = super().elements(field, count)
         keys = self.map_keys(field)
         if keys and len(made) > 1:
@@ -166,8 +166,8 @@ class _RandomWithDuplicateKeys(_Random):
         return made
 
 
-_MAKERS: dict[str, type[_Empty]] = {
-    "empty": _Empty,
+_MAKERS: dict[str, type[_EmptyFields]] = {
+    "empty": _EmptyFields,
     "full": _Full,
     "inner_nulls": _InnerNulls,
     "nulls": _Nulls,

@@ -19,7 +19,7 @@ SOURCES = Path(__file__).parent / "java_settings"
 
 
 @dataclass(frozen=True)
-class Settings:
+class SettingsOracle:
     classpath: str
 
     def table(self) -> str:
@@ -40,10 +40,10 @@ class Settings:
 
 
 @contextmanager
-def settings(jars: Jars) -> Iterator[Settings]:
+def settings(jars: Jars) -> Iterator[SettingsOracle]:
     """Compile the Java program against ``jars``, including the broker's. Raises OracleError."""
     with compiled(SOURCES, jars) as classpath:
-        yield Settings(classpath)
+        yield SettingsOracle(classpath)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from kafka_messages.schema.types import Blob, Text
 
 
 @dataclass(frozen=True)
-class Site:
+class DamageSite:
     """A length, text or presence marker, at bytes ``start`` to ``end``.
 
     ``kind`` is "length" (of a text, bytes or array), "text" or "presence" (of a struct); ``type`` is the wire type.
@@ -61,7 +61,7 @@ def uvarint(number: int) -> bytes:
     return bytes([*out, number])
 
 
-def sites_of(data: bytes, schema: Schema) -> tuple[list[Site], list[TagsSite]]:
+def sites_of(data: bytes, schema: Schema) -> tuple[list[DamageSite], list[TagsSite]]:
     """Return the places to damage, and the tag sections; in an array, only the first element is searched."""
     traversal = _SiteTraversal(data)
     assert traversal.value(schema, 0, "", False) == len(data)
@@ -71,7 +71,7 @@ def sites_of(data: bytes, schema: Schema) -> tuple[list[Site], list[TagsSite]]:
 class _SiteTraversal:
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.sites: list[Site] = []
+        self.sites: list[DamageSite] = []
         self.sections: list[TagsSite] = []
         self.is_kept = True
 
@@ -80,7 +80,7 @@ class _SiteTraversal:
             return self.struct(kind, start, path, is_tagged)
         if isinstance(kind, NullableStruct):
             _, end = kind.presence.read(self.data, start)
-            self.add(Site(path, "presence", start, end, kind, is_tagged))
+            self.add(DamageSite(path, "presence", start, end, kind, is_tagged))
             value, after = kind.read(self.data, start)
             return after if value is None else self.value(kind.schema, end, path, is_tagged)
         if isinstance(kind, (Text, Blob, ArrayOf)):
@@ -89,7 +89,7 @@ class _SiteTraversal:
 
     def sized(self, kind: Text | Blob | ArrayOf, start: int, path: str, is_tagged: bool) -> int:
         length, end = kind.read_length(self.data, start)
-        self.add(Site(path, "length", start, end, kind, is_tagged))
+        self.add(DamageSite(path, "length", start, end, kind, is_tagged))
         if isinstance(kind, ArrayOf):
             was_kept = self.is_kept
             for index in range(length):
@@ -99,7 +99,7 @@ class _SiteTraversal:
             return end
         after = end + max(length, 0)
         if isinstance(kind, Text) and length > 0:
-            self.add(Site(path, "text", end, after, kind, is_tagged))
+            self.add(DamageSite(path, "text", end, after, kind, is_tagged))
         return after
 
     def struct(self, schema: Schema, at: int, path: str, is_tagged: bool) -> int:
@@ -120,6 +120,6 @@ class _SiteTraversal:
             self.sections.append(TagsSite(path, start, at, entries, tags.absent, is_tagged))
         return at
 
-    def add(self, site: Site) -> None:
+    def add(self, site: DamageSite) -> None:
         if self.is_kept:
             self.sites.append(site)

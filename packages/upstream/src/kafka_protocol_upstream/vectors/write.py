@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_protocol_upstream.kafka.artifacts import ARTIFACTS, ArtifactError, Jars
-from kafka_protocol_upstream.vectors.definitions import Definition, read_definitions
+from kafka_protocol_upstream.vectors.definitions import VectorDefinition, read_definitions
 from kafka_protocol_upstream.vectors.java_oracle import Answer, JavaClasses, Oracle, OracleError, error_codes, oracle
 from kafka_protocol_upstream.vectors.samples import Json, samples
 
@@ -20,7 +20,7 @@ MOST_REFUSALS_SHOWN = 20
 
 @dataclass(frozen=True)
 class Case:
-    definition: Definition
+    definition: VectorDefinition
     version: int
     kind: str
     json: dict[str, Json] | None

@@ -39,7 +39,7 @@ REPLAYED = pa.schema(
 
 
 @dataclass
-class _Entity:
+class _EntityState:
     fields: Fields
     event: Fields
     problem: str | None = None
@@ -50,7 +50,7 @@ class EntityReplay:
     """State of one group of entities."""
 
     start: int | None
-    state: dict[tuple[str, str], _Entity] = field(default_factory=dict)
+    state: dict[tuple[str, str], _EntityState] = field(default_factory=dict)
     rows: list[Fields] = field(default_factory=list)
     topic: str | None = None
     started: bool = False
@@ -101,7 +101,7 @@ class EntityReplay:
             self.state.pop(place, None)
         else:
             problem = problem or (before.problem if before and event["action"] == CHANGE else None)
-            self.state[place] = _Entity(after, event, problem)
+            self.state[place] = _EntityState(after, event, problem)
         self._listed(place, event, name, before.fields if before else None, after, problem)
 
     def _listed(

@@ -2,14 +2,14 @@
 
 from kafka_messages_spark._charts.formatting import duration, format_path, format_value, size, timestamp
 
-from ._model import Formats, Report
-from ._parts import Finding, JobRun, Severity
+from ._model import Formats, JobReport
+from ._parts import JobFinding, JobRun, Severity
 
 __all__ = [
-    "Finding",
     "Formats",
+    "JobFinding",
+    "JobReport",
     "JobRun",
-    "Report",
     "Severity",
     "duration",
     "format_path",

@@ -15,7 +15,7 @@ from kafka_messages_spark._charts.markup import Markup, element, markup
 from kafka_messages_spark._charts.svg import figure
 
 from ._json import made_by
-from ._parts import Facts, Finding, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
+from ._parts import DescriptionList, Heading, JobFinding, JobRun, Paragraph, ReportItem, Table, TableColumn
 
 # Largest integer that JavaScript represents exactly; larger ones sort as text.
 _LARGEST = 1 << 53
@@ -49,7 +49,7 @@ def _header(title: str, run: JobRun) -> Markup:
     return element("header", element("h1", title), status, kinds)
 
 
-def _finding(finding: Finding) -> Markup:
+def _finding(finding: JobFinding) -> Markup:
     return element(
         "li",
         element("b", f"{finding.count:,}"),
@@ -64,7 +64,7 @@ def _part(part: ReportItem) -> Markup:
         return element(f"h{part.level}", part.text)
     if isinstance(part, Paragraph):
         return element("p", part.text)
-    if isinstance(part, Facts):
+    if isinstance(part, DescriptionList):
         return _facts(part.texts)
     return _table(part) if isinstance(part, Table) else figure(part)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from kafka_messages_spark._charts.formatting import timestamp
 
-from ._parts import Facts, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
+from ._parts import DescriptionList, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
 # Version of the format, incremented when a name is added, removed or changed.
 VERSION = 1
@@ -49,7 +49,7 @@ def _sections(parts: Sequence[ReportItem]) -> list[dict[str, Any]]:
             sections.append(_section(part.text))
         elif isinstance(part, Paragraph):
             sections[-1]["texts"].append(part.text)
-        elif isinstance(part, Facts):
+        elif isinstance(part, DescriptionList):
             sections[-1]["facts"] += [{"name": name, "value": value_of(value)} for name, value in part.pairs]
         elif isinstance(part, Table):
             sections[-1]["tables"].append(_table(part))

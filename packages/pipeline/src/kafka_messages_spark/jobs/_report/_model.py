@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 from kafka_messages_spark._charts.formatting import duration, format_path, format_value, size, timestamp
 
 from . import _html, _json, _text
-from ._parts import Facts, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
+from ._parts import DescriptionList, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -40,7 +40,7 @@ _TYPES: Sequence[tuple[type[DataType], str]] = (
 
 
 @dataclass
-class Report:
+class JobReport:
     """Ordered items of a report, and figures for monitoring."""
 
     title: str
@@ -61,7 +61,7 @@ class Report:
     def facts(self, facts: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
         """Add names and values; values of None are omitted."""
         pairs = facts.items() if isinstance(facts, Mapping) else facts
-        self.parts.append(Facts([(name, value) for name, value in pairs if value is not None]))
+        self.parts.append(DescriptionList([(name, value) for name, value in pairs if value is not None]))
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], more: int = 0) -> None:
         """Add a table; numeric columns are right-aligned."""

@@ -1,4 +1,4 @@
-"""Items of reports: headings, paragraphs, facts, tables and charts."""
+"""Items of reports: headings, paragraphs, description lists, tables and charts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Facts:
+class DescriptionList:
     pairs: Sequence[tuple[str, Any]]
 
     @property
@@ -65,11 +65,11 @@ class Table:
         return [[column.show(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
 
 
-ReportItem = Heading | Paragraph | Facts | Table | Picture
+ReportItem = Heading | Paragraph | DescriptionList | Table | Picture
 
 
 @dataclass(frozen=True)
-class Finding:
+class JobFinding:
     """Number of findings of one kind; severity ``info`` is expected behavior."""
 
     kind: str
@@ -83,6 +83,6 @@ class JobRun:
 
     job: str
     arguments: Mapping[str, Any]
-    findings: Sequence[Finding]
+    findings: Sequence[JobFinding]
     exit_status: int
     created: datetime

@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from kafka_messages_spark._charts.formatting import rows_omitted
 
-from ._parts import Facts, Heading, Paragraph, ReportItem, Table
+from ._parts import DescriptionList, Heading, Paragraph, ReportItem, Table
 
 _GAP, _INDENT = "  ", "    "
 
@@ -33,12 +33,12 @@ def _text(part: ReportItem, width: int | None) -> str:
         return _underlined(part.text, "-", width)
     if isinstance(part, Paragraph):
         return "\n".join(_wrapped(part.text, width))
-    if isinstance(part, Facts):
+    if isinstance(part, DescriptionList):
         return "\n".join(_facts(part, width))
     return "\n".join(_rows(part, width)) if isinstance(part, Table) else ""
 
 
-def _facts(part: Facts, width: int | None) -> list[str]:
+def _facts(part: DescriptionList, width: int | None) -> list[str]:
     names = max((len(name) for name, _ in part.texts), default=0) + len(_GAP)
     space = None if width is None else width - names
     lines: list[str] = []
@@ -88,7 +88,7 @@ def _markdown(part: ReportItem) -> str:
         return f"{'#' * part.level} {_escaped(part.text)}"
     if isinstance(part, Paragraph):
         return _escaped(part.text)
-    if isinstance(part, Facts):
+    if isinstance(part, DescriptionList):
         return _grid(("", ""), ("---", "---"), part.texts) if part.texts else ""
     if not isinstance(part, Table):
         return ""

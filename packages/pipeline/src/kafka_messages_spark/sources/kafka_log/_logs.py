@@ -17,7 +17,7 @@ from ._log_options import NAME, LogOptions
 from ._lookup import first_offset, offset_after, offset_for_time
 from ._offset_options import EARLIEST, LATEST, OffsetOption, TopicPartition, check_partitions, no_offset_matched
 from ._planner import group_of, is_in_order
-from ._progress import Folder, Progress, base_of
+from ._progress import FolderPosition, Progress, base_of
 from ._range_reader import Range, report_data_loss
 
 
@@ -81,11 +81,11 @@ def starting_progress(options: LogOptions, files: Iterable[File]) -> Progress:
     return Progress({log.folder: _starting_folder(log, bounds[log.folder]) for log in began})
 
 
-def _starting_folder(log: LogFiles, bounds: Bounds) -> Folder:
+def _starting_folder(log: LogFiles, bounds: Bounds) -> FolderPosition:
     first = next(log.within(bounds))[0].base_name
     before = [file.base_name for file in log.files if file.base_name < first]
     through = before[-1] if before and is_in_order(log.folder) else None
-    return Folder(through=through, from_offset=bounds.from_offset)
+    return FolderPosition(through=through, from_offset=bounds.from_offset)
 
 
 def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: CommittedView) -> list[Range]:

@@ -1,4 +1,4 @@
-"""Planner of a stream's batches.
+"""BatchPlanner of a stream's batches.
 
 Segments are read in the order of their base offsets; all segments with names before the current one are done. Other
 files are tracked individually.
@@ -17,7 +17,7 @@ from typing import Any
 
 from .._files import File
 from ._batch_scan import BatchScan
-from ._progress import VERSION, Folder, Progress
+from ._progress import VERSION, FolderPosition, Progress
 
 # Time without writes after which a file with a successor is complete.
 SETTLE_SECONDS = 60.0
@@ -52,8 +52,8 @@ class Limit:
         return self.count > 0 and (self.bytes == 0 or (self.files is not None and self.count >= self.files))
 
 
-class Planner:
-    """Planner of successive batches; it remembers file names to detect late files."""
+class BatchPlanner:
+    """BatchPlanner of successive batches; it remembers file names to detect late files."""
 
     def __init__(self, access: LogAccess, clock: Callable[[], float] = time.time) -> None:
         self._access = access
@@ -66,13 +66,13 @@ class Planner:
             listed[group_of(file)].append(file)
         groups = []
         for key in sorted(listed.keys() | start.folders.keys()):
-            group = _Group(key, listed[key], start.folders.get(key, Folder()), self._access, self._clock())
+            group = _Group(key, listed[key], start.folders.get(key, FolderPosition()), self._access, self._clock())
             self._notice_late(group)
             groups.append(group)
         self._fill(groups, limit)
         if not any(group.has_news for group in groups):
             return start
-        return Progress({group.key: folder for group in groups if (folder := group.folder()) != Folder()})
+        return Progress({group.key: folder for group in groups if (folder := group.folder()) != FolderPosition()})
 
     def _fill(self, groups: list[_Group], limit: Limit) -> None:
         queue = [(ready.file.modified, number) for number, group in enumerate(groups) if (ready := group.peek())]
@@ -103,7 +103,7 @@ class _Ready:
 
 
 class _Group:
-    def __init__(self, key: str, files: list[File], start: Folder, access: LogAccess, now: float) -> None:
+    def __init__(self, key: str, files: list[File], start: FolderPosition, access: LogAccess, now: float) -> None:
         self.key = key
         self._in_order = is_in_order(key)
         self._files = {file.base_name: file for file in files}
@@ -169,9 +169,9 @@ class _Group:
         found = self._scan_batches(file, position, most)
         return found if found.is_batch or found.end > position else self._beyond(file, position)
 
-    def folder(self) -> Folder:
+    def folder(self) -> FolderPosition:
         if not self._in_order:
-            return Folder(files=self._read, from_offset=self._start.from_offset)
+            return FolderPosition(files=self._read, from_offset=self._start.from_offset)
         if self._peeked is not None and self._peeked.from_offset is not None:
             return self._start  # the limit was reached before the rewritten file
         last = max(self._read, default="")
@@ -188,7 +188,7 @@ class _Group:
             self._read[later[0]] = 0
             next_offset = _base(later[0])
         from_offset = self._start.from_offset
-        return Folder(self._through, self._read, next_offset if self._read else None, self._again, from_offset)
+        return FolderPosition(self._through, self._read, next_offset if self._read else None, self._again, from_offset)
 
     def _tidy(self) -> None:
         for name in sorted(self._read):
@@ -287,7 +287,7 @@ def latest(progress: Progress, files: Iterable[File]) -> dict[str, Any]:
     for file in sorted(files, key=lambda each: each.name):
         key, name = group_of(file), file.base_name
         folders[key] = {"last": name, "bytes": file.size}
-        read = progress.folders.get(key, Folder())
+        read = progress.folders.get(key, FolderPosition())
         is_done = name in read.again or (read.is_done(name) and name not in read.files and is_in_order(key))
         unread.append(0 if is_done else max(0, file.size - read.files.get(name, 0)))
     behind = {"files": sum(map(bool, unread)), "bytes": sum(unread)}

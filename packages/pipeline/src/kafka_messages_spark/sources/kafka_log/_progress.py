@@ -20,7 +20,7 @@ def base_of(name: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class Folder:
+class FolderPosition:
     """Position of a stream in the files of one kind in one folder."""
 
     # Files up to this name are done.
@@ -61,7 +61,7 @@ class Folder:
         return found
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Folder:
+    def from_json(cls, found: Mapping[str, Any]) -> FolderPosition:
         again = {name: (each["bytes"], each["from"]) for name, each in found.get("again", {}).items()}
         return cls(found.get("through"), found.get("files", {}), found.get("next"), again, found.get("from"))
 
@@ -70,7 +70,7 @@ class Folder:
 class Progress:
     """Positions of a stream by group of files. Keys are ``FOLDER/*.log`` for segments, ``FOLDER/`` for other files."""
 
-    folders: Mapping[str, Folder] = field(default_factory=dict)
+    folders: Mapping[str, FolderPosition] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return {"version": VERSION, "folders": {key: each.to_json() for key, each in self.folders.items()}}
@@ -83,4 +83,4 @@ class Progress:
                 f"{owner}: unknown version {found.get('version')!r} of offsets in the checkpoint; expected {VERSION}; use "
                 "a new checkpoint"
             )
-        return cls({key: Folder.from_json(each) for key, each in found["folders"].items()})
+        return cls({key: FolderPosition.from_json(each) for key, each in found["folders"].items()})

@@ -15,8 +15,8 @@ from ._batch_scan import BatchScan, beyond_damage, scan_batches
 from ._log_options import NAME, LogColumns, LogOptions, topic_to_decode
 from ._logs import starting_progress
 from ._offset_options import EARLIEST, LATEST, check_stream_offsets
-from ._planner import Limit, LogAccess, Planner, latest
-from ._progress import Folder, Progress, base_of
+from ._planner import BatchPlanner, Limit, LogAccess, latest
+from ._progress import FolderPosition, Progress, base_of
 from ._range_reader import Range, read_share, report_data_loss, split
 from ._replay import StreamReplay
 
@@ -39,7 +39,7 @@ class LogStream:
             )
         check_stream_offsets(NAME, options.end)
         self._columns = LogColumns.of(options).chosen(schema)
-        self._planner = Planner(LogAccess(self._scan_batches, self._beyond_damage, self._lost))
+        self._planner = BatchPlanner(LogAccess(self._scan_batches, self._beyond_damage, self._lost))
         self._places = options.files.places(NAME)
         self._target: list[File] | None = None
         self._first: dict[str, Any] | None = None
@@ -89,7 +89,7 @@ class LogStream:
         parts = [
             part
             for key, folder in after.folders.items()
-            for whole, lowest in self._ranges(key, before.folders.get(key, Folder()), folder)
+            for whole, lowest in self._ranges(key, before.folders.get(key, FolderPosition()), folder)
             for part in split(whole if replay is None else replay.found(whole, lowest), most)
         ]
         return shares(parts, most)
@@ -97,7 +97,7 @@ class LogStream:
     def read(self, partition: InputPartition) -> Iterator[Any]:
         return read_share(self._options, self._columns, partition)
 
-    def _ranges(self, key: str, before: Folder, after: Folder) -> Iterator[tuple[Range, int | None]]:
+    def _ranges(self, key: str, before: FolderPosition, after: FolderPosition) -> Iterator[tuple[Range, int | None]]:
         place, limits, least = key[: key.rfind("/") + 1], after.limits(), after.from_offset
         for name, (end, offset) in after.again.items():
             if before.again.get(name) != (end, offset):  # equal: an earlier batch has read the file
@@ -174,7 +174,7 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
         def _report_rewritten_files(self, start: Progress, end: Progress) -> None:
             whole = self._planner.plan(start, self._files(), Limit())
             for key, after in end.folders.items():
-                before, found = (each.folders.get(key, Folder()) for each in (start, whole))
+                before, found = (each.folders.get(key, FolderPosition()) for each in (start, whole))
                 extended = {name: size for name, size in after.files.items() if size > before.files.get(name, 0)}
                 rewritten = found.again.keys() - after.again.keys() - before.again.keys()
                 rewritten |= {name for name, size in extended.items() if size > found.files.get(name, 0)}

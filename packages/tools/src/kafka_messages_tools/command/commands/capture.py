@@ -10,7 +10,7 @@ from io import BufferedReader, RawIOBase
 from ... import capture
 from ..._text import counted
 from .._errors import InputError, UsageError
-from .._output import Output, Progress, note
+from .._output import Output, ProgressBar, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
 
 class _Watched(RawIOBase):
 
-    def __init__(self, name: str, progress: Progress) -> None:
+    def __init__(self, name: str, progress: ProgressBar) -> None:
         self._file: Any = sys.stdin.buffer if name == "-" else open(name, "rb")  # noqa: SIM115  # closed by close()
         self._progress = progress
 
