@@ -20,7 +20,7 @@ from ._core.structs import made
 from ._core.suggestions import did_you_mean
 from ._core.wire import RawTaggedField
 from .errors import PlacedError
-from .schema.build import Builder
+from .schema.build import SchemaBuilder
 from .schema.descriptors import FieldDescriptor, class_in, descriptor_of, message_class
 from .schema.sections import Section
 from .schema.struct import is_default
@@ -127,7 +127,7 @@ def parse_uuid(text: str) -> UUID:
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
+class _JsonField:
 
     name: str
     key: str
@@ -137,15 +137,15 @@ class _Field:
     is_tagged: bool
     default: object
     wire: Type | None
-    shape: _Shape | None
+    shape: _JsonShape | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _JsonShape:
 
     cls: type
     version: int
-    fields: tuple[_Field, ...]
+    fields: tuple[_JsonField, ...]
     absent: frozenset[str]
     section: Section | None
 
@@ -156,10 +156,10 @@ class _Leniency:
     default_missing: bool
 
 
-_shapes: dict[tuple[type, int], _Shape] = {}
+_shapes: dict[tuple[type, int], _JsonShape] = {}
 
 
-def _shape_of(message: type[Message], version: int) -> _Shape:
+def _shape_of(message: type[Message], version: int) -> _JsonShape:
     own = message_class(message)  # derived classes may be short-lived
     shape = _shapes.get((own, version))
     if shape is None:
@@ -167,16 +167,16 @@ def _shape_of(message: type[Message], version: int) -> _Shape:
     return shape if own is message else replace(shape, cls=message)
 
 
-def _shape(message: type[Message], cls: type, fields: tuple[FieldDescriptor, ...], version: int) -> _Shape:
+def _shape(message: type[Message], cls: type, fields: tuple[FieldDescriptor, ...], version: int) -> _JsonShape:
     present = tuple(_field(message, field, version) for field in fields if version in field.versions)
     absent = frozenset(field.json_name for field in fields if version not in field.versions)
-    schema = Builder(descriptor_of(message)).struct(fields, version)
-    return _Shape(cls, version, present, absent, schema.tags or schema.optional)
+    schema = SchemaBuilder(descriptor_of(message)).struct(fields, version)
+    return _JsonShape(cls, version, present, absent, schema.tags or schema.optional)
 
 
-def _field(message: type[Message], field: FieldDescriptor, version: int) -> _Field:
+def _field(message: type[Message], field: FieldDescriptor, version: int) -> _JsonField:
     descriptor = descriptor_of(message)
-    builder = Builder(descriptor)
+    builder = SchemaBuilder(descriptor)
     wire, shape = None, None
     if field.is_struct:
         shape = _shape(message, class_in(message, field.type), descriptor.structs[field.type], version)
@@ -185,10 +185,10 @@ def _field(message: type[Message], field: FieldDescriptor, version: int) -> _Fie
         wire = encoded or builder.scalar(field.type, version in descriptor.flexible_at(field), False, version)
     nullable, tagged = version in field.nullable, version in field.tagged or field.optional
     name, key, default = field.name, field.json_name, builder.default(field)
-    return _Field(name, key, field.type, field.is_array, nullable, tagged, default, wire, shape)
+    return _JsonField(name, key, field.type, field.is_array, nullable, tagged, default, wire, shape)
 
 
-def _struct_to(shape: _Shape, struct: Any, records: str, raw: bool) -> dict[str, object]:
+def _struct_to(shape: _JsonShape, struct: Any, records: str, raw: bool) -> dict[str, object]:
     out: dict[str, object] = {}
     for field in shape.fields:
         value = getattr(struct, field.name)
@@ -221,7 +221,7 @@ _TO_JSON: dict[str, Callable[[Any], object]] = dict.fromkeys(INTEGERS, int)
 _TO_JSON |= {"bool": bool, "float64": float, "uuid": _uuid_text, "string": str, "bytes": _base64, "records": _base64}
 
 
-def _struct_from(shape: _Shape, obj: object, lenient: _Leniency) -> Any:
+def _struct_from(shape: _JsonShape, obj: object, lenient: _Leniency) -> Any:
     if not isinstance(obj, Mapping):
         raise _wrong(obj, "an object")
     values: dict[str, object] = {}
@@ -243,7 +243,7 @@ def _struct_from(shape: _Shape, obj: object, lenient: _Leniency) -> Any:
     return made(shape.cls, values)
 
 
-def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient: _Leniency) -> SchemaError:
+def _missing(shape: _JsonShape, field: _JsonField, obj: Mapping[object, object], lenient: _Leniency) -> SchemaError:
     reason = f"is missing, but version {shape.version} has this field"
     if f"{field.key}SizeInBytes" in obj:
         reason += f"; the bytes cannot be restored from {field.key}SizeInBytes"
@@ -252,7 +252,7 @@ def _missing(shape: _Shape, field: _Field, obj: Mapping[object, object], lenient
     return SchemaError(reason).inside(f".{field.key}")
 
 
-def _check_keys(shape: _Shape, obj: Mapping[object, object], lenient: _Leniency) -> None:
+def _check_keys(shape: _JsonShape, obj: Mapping[object, object], lenient: _Leniency) -> None:
     known = {RAW_KEY, *(field.key for field in shape.fields)}
     for key in obj:
         if key in shape.absent:
@@ -261,7 +261,7 @@ def _check_keys(shape: _Shape, obj: Mapping[object, object], lenient: _Leniency)
             raise SchemaError(f"unknown key{did_you_mean(str(key), known)}").inside(f".{key}")
 
 
-def _field_from(field: _Field, value: object, lenient: _Leniency) -> object:
+def _field_from(field: _JsonField, value: object, lenient: _Leniency) -> object:
     if value is None:
         if not field.is_nullable:
             raise SchemaError("must not be null in this version")
@@ -277,7 +277,7 @@ def _field_from(field: _Field, value: object, lenient: _Leniency) -> object:
     return out
 
 
-def _element_from(field: _Field, value: object, lenient: _Leniency) -> object:
+def _element_from(field: _JsonField, value: object, lenient: _Leniency) -> object:
     if field.shape is not None:
         return _struct_from(field.shape, value, lenient)
     result = _FROM_JSON[field.type](value)
@@ -286,7 +286,7 @@ def _element_from(field: _Field, value: object, lenient: _Leniency) -> object:
     return result
 
 
-def _raw_fields(shape: _Shape, value: object) -> Iterator[RawTaggedField]:
+def _raw_fields(shape: _JsonShape, value: object) -> Iterator[RawTaggedField]:
     if shape.section is None:
         raise SchemaError(f"version {shape.version} has no tagged fields")
     parts: dict[int, bytes] = {}

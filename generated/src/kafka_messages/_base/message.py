@@ -310,12 +310,12 @@ def _check_text(text: str) -> None:
 def _decode_error(
     message: type[Message], data: bytes, offset: int, version: int, is_whole: bool, error: Exception | None = None
 ) -> Exception:
-    from ..schema.explain import explain_read
+    from ..schema.error_location import explain_read
 
     return explain_read(message, data, offset, version, is_whole, error)
 
 
 def _encode_error(message: Message, version: int, error: Exception) -> Exception:
-    from ..schema.explain import explain_write
+    from ..schema.error_location import explain_write
 
     return explain_write(message, version, error)

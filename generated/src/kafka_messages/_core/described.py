@@ -32,7 +32,7 @@ def docstring(cls: type[Any], text: str) -> str:
     history = _history(owner.NAME)
     younger = {} if history is None else _younger(history, owner.NAME, structs, cls.__name__)
     fields = [line for each in structs.get(cls.__name__, ()) for line in _lines(each, younger.get(each["name"]))]
-    releases = history.words(owner.NAME) if history is not None and cls.__name__ == owner.NAME else []
+    releases = history.describe_lifetimes(owner.NAME) if history is not None and cls.__name__ == owner.NAME else []
     blocks = [("Releases of Kafka:", [f"    {each}" for each in releases])] if len(releases) > 1 else []
     blocks += [("Fields:", fields)] if fields else []
     # Slow to import, and rarely needed.

@@ -130,7 +130,7 @@ def long_upacked(data: bytes, pos: int, first: int, bits: int) -> tuple[int, int
     return (value if value < 1 << bits - 1 else value - (1 << bits)), pos
 
 
-class _Packed(dict[int, bytes]):
+class _PackedVarints(dict[int, bytes]):
     def __init__(self, bits: int, is_zigzag: bool) -> None:
         self.bits = bits
         self.is_zigzag = is_zigzag
@@ -145,8 +145,8 @@ class _Packed(dict[int, bytes]):
         return encoded
 
 
-PACKED16, PACKED32, PACKED64 = (_Packed(bits, True) for bits in (16, 32, 64))
-UPACKED16, UPACKED32, UPACKED64 = (_Packed(bits, False) for bits in (16, 32, 64))
+PACKED16, PACKED32, PACKED64 = (_PackedVarints(bits, True) for bits in (16, 32, 64))
+UPACKED16, UPACKED32, UPACKED64 = (_PackedVarints(bits, False) for bits in (16, 32, 64))
 
 
 def _array_of(read: Callable[[bytes, int, int, int], tuple[int, int]], bits: int) -> IntegerArray:
@@ -160,7 +160,7 @@ def _array_of(read: Callable[[bytes, int, int, int], tuple[int, int]], bits: int
     return array
 
 
-def _elements_of(table: _Packed) -> Callable[[Iterable[int]], bytes]:
+def _elements_of(table: _PackedVarints) -> Callable[[Iterable[int]], bytes]:
     def elements(values: Iterable[int]) -> bytes:
         return b"".join([table[value | 0] for value in values])
 

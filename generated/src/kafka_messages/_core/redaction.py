@@ -77,14 +77,14 @@ def _is_empty(value: object) -> bool:
     return value is None or (isinstance(value, str | bytes | bytearray | tuple) and len(value) == 0)
 
 
-def _is_secret(fact: Any, struct: Any, field: str, around: tuple[Any, ...]) -> bool:
+def _is_secret(marker: Any, struct: Any, field: str, around: tuple[Any, ...]) -> bool:
     # Config values are secret unless ``secrets`` knows the config as public.
-    if fact is True:
+    if marker is True:
         return True
-    if field and field not in fact.get("in", (field,)):
+    if field and field not in marker.get("in", (field,)):
         return False
-    name, rule = getattr(struct, fact["name"], None), optional("secrets")
+    name, rule = getattr(struct, marker["name"], None), optional("secrets")
     if rule is None or not isinstance(name, str):
         return True
-    holders = [each for each in (struct, *reversed(around)) if hasattr(each, fact.get("resourceType", ""))]
-    return bool(rule.is_secret_setting(name, getattr(holders[0], fact["resourceType"]) if holders else None))
+    holders = [each for each in (struct, *reversed(around)) if hasattr(each, marker.get("resourceType", ""))]
+    return bool(rule.is_secret_setting(name, getattr(holders[0], marker["resourceType"]) if holders else None))

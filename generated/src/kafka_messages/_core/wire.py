@@ -143,7 +143,7 @@ def uvarint(value: int) -> bytes:
     return bytes(out)
 
 
-class _Varints(dict[int, bytes]):
+class _UnsignedVarints(dict[int, bytes]):
     def __missing__(self, value: int) -> bytes:
         encoded = uvarint(value)
         if value < 1 << 14:
@@ -151,14 +151,14 @@ class _Varints(dict[int, bytes]):
         return encoded
 
 
-class _TextLengths(_Varints):
+class _TextLengths(_UnsignedVarints):
     def __missing__(self, value: int) -> bytes:
         if value > MAX_STRING_LENGTH + 1:
             raise Refused
         return super().__missing__(value)
 
 
-VARINTS = _Varints()
+VARINTS = _UnsignedVarints()
 TEXT_LENGTHS = _TextLengths()
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from ..schema.descriptors import FieldDescriptor
 from ._python import runs_of
 from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Shape
-from ._sound import BYTES_OF_TEXT, check_places, stored
+from ._validation import BYTES_OF_TEXT, check_places, stored
 
 Is = Callable[[pa.DataType], bool]
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from .._base.message import Message
 from .._core.native import native_columns
-from ._shape import Options
+from ._shape import ColumnOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ EMIT_DEFAULTS, VALIDATE_UTF8, IGNORE_REST, PERMISSIVE = 1, 2, 4, 8
 MOST_TYPES = 64
 
 
-class _Plan:
+class _DecodePlan:
     def __init__(self, extension: Any, text: str, has_unknown: bool) -> None:
         self.extension = extension
         self.plan = extension.plan(text, has_unknown)
@@ -53,7 +53,7 @@ class _Plan:
 
 
 # Plans by message, without and with a column of unknown tagged fields; None if the native code rejects the plan.
-_plans: WeakKeyDictionary[type[Message], dict[bool, _Plan | None]] = WeakKeyDictionary()
+_plans: WeakKeyDictionary[type[Message], dict[bool, _DecodePlan | None]] = WeakKeyDictionary()
 
 
 def decoded(
@@ -61,7 +61,7 @@ def decoded(
     message: type[Message],
     version: int | pa.Array | None,
     unknown_tagged_fields: bool,
-    options: Options,
+    options: ColumnOptions,
 ) -> pa.StructArray | int | None:
     """Return the columns, or the index of the first invalid row, or None if the native code cannot decode them."""
     extension = native_columns()
@@ -81,13 +81,13 @@ def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool)
     return plan.encoded(array, version, prefix)
 
 
-def _plan(extension: Any, message: type[Message], has_unknown: bool) -> _Plan | None:
+def _plan(extension: Any, message: type[Message], has_unknown: bool) -> _DecodePlan | None:
     plans = _plans.get(message)
     if plans is None:
         plans = _plans[message] = {}
     if has_unknown not in plans:
         try:
-            plans[has_unknown] = _Plan(extension, message._plan, has_unknown)
+            plans[has_unknown] = _DecodePlan(extension, message._plan, has_unknown)
         except (ValueError, AttributeError):  # the native code rejects the plan, or the class has no plan
             plans[has_unknown] = None
     return plans[has_unknown]

@@ -20,7 +20,7 @@ from ..errors import KafkaMessageError
 from ..schema import schemas_of
 from ..schema.descriptors import FieldDescriptor
 from ._rows import one_by_one, uuid_of
-from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, Options, Shape
+from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, ColumnOptions, Shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def warn_once() -> None:
 
 class ObjectDecoder:
 
-    def __init__(self, shape: Shape, known: int | pa.Array | None, options: Options) -> None:
+    def __init__(self, shape: Shape, known: int | pa.Array | None, options: ColumnOptions) -> None:
         self.shape = shape
         self.known = known  # one version, one per row, or None for a prefix
         self.options = options

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..schema.descriptors import FieldDescriptor, MessageDescriptor
 from ._shape import UNKNOWN, UNKNOWN_TYPE
-from ._sound import BYTES_OF_TEXT
+from ._validation import BYTES_OF_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

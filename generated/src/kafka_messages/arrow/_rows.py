@@ -15,10 +15,10 @@ from .._base.message import Message
 from .._core.wire import RawTaggedField
 from ..errors import DecodeError, EncodeError, KafkaMessageError
 from ..schema import SchemaError
-from ..schema.build import Builder
+from ..schema.build import SchemaBuilder
 from ..schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
+from ..schema.error_location import check_absent
 from ..schema.escaped import escaped_schemas
-from ..schema.explain import check_absent
 from ._python import as_python
 from ._shape import SCALARS, UNKNOWN
 
@@ -107,7 +107,7 @@ def _object(
 def _absent(descriptor: MessageDescriptor, field: FieldDescriptor, value: object, version: int) -> object:
     # Null counts as the default: decoded columns are null where the version lacks the field.
     try:
-        return Builder(descriptor).default(field) if value is None else _plain(descriptor, field, value, version)
+        return SchemaBuilder(descriptor).default(field) if value is None else _plain(descriptor, field, value, version)
     except SchemaError:
         return value  # not the default
 

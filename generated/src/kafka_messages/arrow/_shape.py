@@ -33,7 +33,7 @@ UNKNOWN_TYPE = pa.map_(pa.int64(), pa.binary())
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ColumnOptions:
     """Options of ``decode``."""
 
     emit_defaults: bool

@@ -17,8 +17,8 @@ from . import _objects
 from ._conform import conformed
 from ._native import decoded, encoded
 from ._rows import RowError, explain, one_by_one
-from ._shape import UNKNOWN, Options, Shape, shape_of
-from ._sound import check_all, check_buffers, check_places, in_one, stored
+from ._shape import UNKNOWN, ColumnOptions, Shape, shape_of
+from ._validation import check_all, check_buffers, check_places, in_one, stored
 
 MODES = ("FAILFAST", "PERMISSIVE")
 TRAILING = ("error", "ignore")
@@ -75,7 +75,7 @@ def decode(
     if corrupt_column is not None or trailing_column is not None:
         _check_names(message, unknown_tagged_fields, corrupt_column, trailing_column)
     known = _known_version(version, len(array))
-    options = Options(
+    options = ColumnOptions(
         emit_defaults=bool(emit_defaults),
         validate_utf8=bool(validate_utf8),
         ignore_rest=trailing == "ignore",

@@ -8,12 +8,12 @@ from ._client import ClientConnection, ClientEvent, ResponseReceived, Sent, Vers
 from ._error_response import error_response
 from ._errors import ConnectionProtocolError, LocalProtocolError, RemoteProtocolError
 from ._events import ConnectionClosed, TokenReceived
-from ._exchange import expects_response
 from ._forwarded import LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded
 from ._handlers import Handlers
 from ._iterators import endpoints, entities, error_codes, errors
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._proxy import FromBroker, FromClient, ProxyConnection
+from ._rules import expects_response
 from ._server import RequestReceived, ServerConnection, ServerEvent
 from ._states import State
 

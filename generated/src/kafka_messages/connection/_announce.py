@@ -11,7 +11,7 @@ from .._core.optional import optional
 from ..protocol import Api, UnknownApiError, Versions, apis
 from ..protocol import api as api_of
 from ..protocol._apis import key_of
-from ._exchange import API_VERSIONS, PRODUCE, several
+from ._rules import API_VERSIONS, PRODUCE, several
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def announce(
     """
     if release is not None and allow_unstable:
         raise ValueError("allow_unstable cannot be combined with release: releases announce only stable versions")
-    source = _Package(allow_unstable) if release is None else _Release(release)
+    source = _PackageVersions(allow_unstable) if release is None else _ReleaseVersions(release)
     kind: Any = _response_class()
     named = None if apis is None else [api_of(API_VERSIONS), *several(apis, "apis")]
     served = _all(source, listener, has_telemetry) if named is None or listener is not None else []
@@ -99,7 +99,7 @@ def _ranges(argument: str, given: Mapping[K, Versions]) -> list[tuple[K, Version
     return list(given.items())
 
 
-class _Package:
+class _PackageVersions:
     def __init__(self, allow_unstable: bool) -> None:
         self._allow_unstable = allow_unstable
 
@@ -110,7 +110,7 @@ class _Package:
         return api.listeners if api.stable_versions else ()
 
 
-class _Release:
+class _ReleaseVersions:
     def __init__(self, release: str) -> None:
         self._history = optional("history")
         if self._history is None:
@@ -133,7 +133,7 @@ class _Release:
         return found if self._history.has_listeners(self._release) else (*found, "broker")
 
 
-def _all(source: _Package | _Release, listener: str | None, has_telemetry: bool) -> list[Api]:
+def _all(source: _PackageVersions | _ReleaseVersions, listener: str | None, has_telemetry: bool) -> list[Api]:
     listeners = {api: source.listeners(api) for api in apis() if has_telemetry or api.name not in _TELEMETRY}
     known = sorted({each for served in listeners.values() for each in served})
     if listener is None:
@@ -143,7 +143,7 @@ def _all(source: _Package | _Release, listener: str | None, has_telemetry: bool)
     return [api for api, served in listeners.items() if listener in served]
 
 
-def _versions(api: Api, source: _Package | _Release) -> Versions:
+def _versions(api: Api, source: _PackageVersions | _ReleaseVersions) -> Versions:
     ours = source.versions(api)
     if not ours:
         raise UnknownApiError(f"{api} has no version to announce; skip it with only_present=True")

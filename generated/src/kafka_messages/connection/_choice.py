@@ -8,7 +8,7 @@ from functools import lru_cache
 from .._core.value import dataclass
 from .._core.wire import WRITE_FAILURES
 from ..protocol._negotiation import common_versions
-from ..schema.build import Builder
+from ..schema.build import SchemaBuilder
 from ..schema.descriptors import descriptor_of
 from ..schema.struct import is_default
 from ..schema.types import SchemaError
@@ -32,12 +32,12 @@ Absent = tuple[str, object, int, str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class VersionPlan:
 
     absent: tuple[Absent, ...]
     not_null: tuple[str, ...]
     refuses_tags: bool
-    structs: tuple[tuple[str, bool, Plan], ...]
+    structs: tuple[tuple[str, bool, VersionPlan], ...]
     version: int
 
     def names(self) -> set[str]:
@@ -45,7 +45,7 @@ class Plan:
         return {"unknown_tagged_fields", *self.not_null}.union((each[0] for each in self.absent), *inner)
 
 
-class Choices:
+class VersionChoices:
 
     __slots__ = ("api", "broker", "fields", "kind", "plan", "unmet", "versions")
 
@@ -89,11 +89,11 @@ class Choices:
 
 
 @lru_cache(maxsize=1024)
-def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> Plan | None:
-    return _Planner(cls, version, newest, with_refused).plan(descriptor_of(cls).fields)
+def plan_of(cls: type[Any], version: int, newest: int, with_refused: bool) -> VersionPlan | None:
+    return _VersionPlanner(cls, version, newest, with_refused).plan(descriptor_of(cls).fields)
 
 
-def limit_of(plan: Plan, request: Message) -> int | None:
+def limit_of(plan: VersionPlan, request: Message) -> int | None:
     """Return the highest lower version to try, -1 if there is none; None for no loss, or for an invalid request."""
     try:
         return _limit(plan, request)
@@ -101,7 +101,7 @@ def limit_of(plan: Plan, request: Message) -> int | None:
         return None
 
 
-def _limit(plan: Plan, struct: Any) -> int | None:
+def _limit(plan: VersionPlan, struct: Any) -> int | None:
     for name, default, limit, instead, its_default in plan.absent:
         value = getattr(struct, name)
         if value is default:
@@ -128,17 +128,17 @@ def _limit(plan: Plan, struct: Any) -> int | None:
     return None
 
 
-class _Planner:
+class _VersionPlanner:
     def __init__(self, cls: type[Any], version: int, newest: int, with_refused: bool) -> None:
         self.descriptor = descriptor_of(cls)
         self.version = version
         self.newest = newest
         self.with_refused = with_refused
-        self.builder = Builder(self.descriptor)
+        self.builder = SchemaBuilder(self.descriptor)
         has_tags = version in self.descriptor.flexible or version in self.descriptor.with_optional
         self.refuses_tags = with_refused and not has_tags
 
-    def plan(self, fields: tuple[FieldDescriptor, ...]) -> Plan | None:
+    def plan(self, fields: tuple[FieldDescriptor, ...]) -> VersionPlan | None:
         absent, not_null, structs = [], [], []
         for field in fields:
             if self.version not in field.versions:
@@ -152,7 +152,7 @@ class _Planner:
                 structs.append((field.name, field.is_array, inner))
         if not (absent or not_null or structs or self.refuses_tags):
             return None
-        return Plan(tuple(absent), tuple(not_null), self.refuses_tags, tuple(structs), self.version)
+        return VersionPlan(tuple(absent), tuple(not_null), self.refuses_tags, tuple(structs), self.version)
 
     def absent(self, field: FieldDescriptor, beside: tuple[FieldDescriptor, ...]) -> Absent | None:
         instead = next((each for each in beside if self.says_the_same(each, field)), None) if field.ignorable else None

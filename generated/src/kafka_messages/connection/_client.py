@@ -12,11 +12,12 @@ from ..errors import EncodeError, KafkaMessageError, UnsupportedVersionError
 from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_response, encode_request, frame
 from ..protocol import api as api_of
 from ..protocol._codec import decode_response_leniently
-from ._choice import Choices, limit_of
+from ._choice import VersionChoices, limit_of
 from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
-from ._exchange import (
+from ._incoming import LENGTH_SIZE
+from ._rules import (
     API_VERSIONS,
     INVALID_REQUEST,
     UNSUPPORTED_VERSION,
@@ -25,7 +26,6 @@ from ._exchange import (
     is_answered,
     opens_tokens,
 )
-from ._incoming import LENGTH_SIZE
 from ._states import AUTHENTICATING, CLIENT, NEGOTIATING, Event
 
 TYPE_CHECKING = False
@@ -142,7 +142,7 @@ class ClientConnection(Connection[ClientEvent]):
         self._waiting: deque[Sent[Any] | None] = deque()  # None for a token
         self._next_id = 0
         self._refused: Sent[Any] | None = None  # the ApiVersionsRequest whose response had an error
-        self._choices: dict[type[Any], Choices] = {}
+        self._choices: dict[type[Any], VersionChoices] = {}
 
     @property
     def versions(self) -> BrokerVersions | None:
@@ -266,7 +266,7 @@ class ClientConnection(Connection[ClientEvent]):
     def _encoded(self, request: Request[Any], version: int) -> bytes:
         return encode_request(request, version, self._next_id, self.client_id, text=self._text)
 
-    def _encoded_at_best(self, request: Request[Any], choices: Choices, lossy: bool) -> tuple[int, bytes]:
+    def _encoded_at_best(self, request: Request[Any], choices: VersionChoices, lossy: bool) -> tuple[int, bytes]:
         highest = choices.versions[0]
         if lossy:
             return highest, self._encoded(request.downgraded(highest), highest)
@@ -281,16 +281,16 @@ class ClientConnection(Connection[ClientEvent]):
             raise refusal
         return version, self._encoded(request, version)
 
-    def _choices_for(self, request: Request[Any]) -> Choices:
+    def _choices_for(self, request: Request[Any]) -> VersionChoices:
         kind = type(request)
         found = self._choices.get(kind)
         if found is None or found.broker is not self._versions:
             api = api_of(kind)
             if self._versions is None and api.name != API_VERSIONS:
                 raise LocalProtocolError(f"no version of {api} is negotiated: {self._missing_agreement()}")
-            found = self._choices[kind] = Choices(api, self._versions)
+            found = self._choices[kind] = VersionChoices(api, self._versions)
         fields = [name for name in found.fields if getattr(request, name, None) is not None] if found.fields else None
-        return Choices(found.api, self._versions, fields) if fields else found
+        return VersionChoices(found.api, self._versions, fields) if fields else found
 
     def _missing_agreement(self) -> str:
         refused = self._refused

@@ -114,7 +114,7 @@ class _Answering:
 
 
 @dataclass(frozen=True, slots=True)
-class _Recipe:
+class _ErrorTemplate:
     kind: Any
     constants: dict[str, Any]
     # Fields copied from the request: name, struct depth (0 is the source), source field, nullable.
@@ -132,7 +132,7 @@ class _Filling:
     request: MessageDescriptor
     response: MessageDescriptor
     exceptions: dict[str, ErrorResponseRule]
-    recipes: dict[Paths, _Recipe]
+    recipes: dict[Paths, _ErrorTemplate]
 
     def struct(
         self,
@@ -167,7 +167,7 @@ class _Filling:
         fields: tuple[FieldDescriptor, ...],
         request_fields: tuple[FieldDescriptor, ...],
         around: Around,
-    ) -> _Recipe:
+    ) -> _ErrorTemplate:
         version = self.answering.version
         here = tuple(field for field in fields if version in field.versions)
         has_code = any(field.is_error_code for field in here)
@@ -196,7 +196,7 @@ class _Filling:
                 copies.append((field.name, *same, version in field.nullable))
         kind: Any = class_in(self.answering.api.response_class, name)
         own = here if path and not request_fields else ()
-        return _Recipe(kind, constants, tuple(copies), tuple(arrays), request_fields, own, {})
+        return _ErrorTemplate(kind, constants, tuple(copies), tuple(arrays), request_fields, own, {})
 
     def message(self, field: FieldDescriptor) -> str | None:
         text = self.answering.text

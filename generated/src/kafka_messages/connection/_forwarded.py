@@ -44,7 +44,16 @@ class RequestForwarded(Forwarded):
     """Request for the broker. Write ``data``, or ``encode()`` after you changed the message."""
 
     __slots__ = (
-        *("_answer", "_correlation_id", "_header", "_is_unread", "_key", "_tokens_before", "_version", "_waits_at"),
+        *(
+            "_encoded_response",
+            "_correlation_id",
+            "_header",
+            "_is_unread",
+            "_key",
+            "_tokens_before",
+            "_version",
+            "_waits_at",
+        ),
         *("api", "error", "expects_response", "request"),
     )
 
@@ -61,7 +70,7 @@ class RequestForwarded(Forwarded):
         self.error: KafkaMessageError | None = None
         self.expects_response = True
         """False if the broker sends no response, as to a ProduceRequest with ``acks=0``."""
-        self._answer: bytes | None = None  # frame of the local response
+        self._encoded_response: bytes | None = None  # frame of the local response
         self._waits_at: object = None  # the proxy that awaits the response
         self._tokens_before = 0  # unanswered tokens between the previous request and this one
         self._is_unread = False  # forwarded undecoded, like its response

@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from .._base.message import Message, Request, class_of
 from .._core.generic import Generic
 from .._core.structs import name_of
-from ._exchange import or_class
+from ._rules import or_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

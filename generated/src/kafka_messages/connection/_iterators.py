@@ -11,7 +11,7 @@ from .._core.native import filled
 from .._core.suggestions import did_you_mean
 from ..protocol import DecodedRequest
 from ..schema.descriptors import message_class
-from ._exchange import or_class
+from ._rules import or_class
 from ._tables import ENTITY_TYPES
 from ._traversal import Endpoints, Entities, ErrorCodes, Errors
 

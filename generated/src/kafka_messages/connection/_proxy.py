@@ -19,7 +19,10 @@ from ..protocol import (
 from ..protocol import api as api_of
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed
-from ._exchange import (
+from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
+from ._incoming import LENGTH_SIZE, Incoming
+from ._request_start import START_SIZE, STARTS, acks_in, keep_start, read_start
+from ._rules import (
     API_VERSIONS,
     PRODUCE,
     check_response,
@@ -29,9 +32,6 @@ from ._exchange import (
     several,
     unsupported,
 )
-from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
-from ._incoming import LENGTH_SIZE, Incoming
-from ._request_start import START_SIZE, STARTS, acks_in, keep_start, read_start
 from ._states import AUTHENTICATING, PROXY_BROKER, PROXY_CLIENT, READY, Event
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ class ProxyConnection:
     @property
     def unanswered(self) -> tuple[RequestForwarded, ...]:
         """Requests that await a response, oldest first."""
-        return tuple(request for request in self._requests if request._answer is None)
+        return tuple(request for request in self._requests if request._encoded_response is None)
 
     @property
     def trailing_data(self) -> tuple[bytes, bytes]:
@@ -115,19 +115,19 @@ class ProxyConnection:
         check_response(api, response)
         if not request.expects_response:
             return b""
-        if request._answer is not None or request._waits_at is not self:
+        if request._encoded_response is not None or request._waits_at is not self:
             where = f"{api.request_name} with correlation id {request._correlation_id}"
             raise LocalProtocolError(f"{where} was answered before, or came on another connection")
         if api.name == API_VERSIONS and version not in api.valid_versions:
             response, version = unsupported(response), 0
-        request._answer = encode_response(response, version, request._correlation_id, text=TEXT)
+        request._encoded_response = encode_response(response, version, request._correlation_id, text=TEXT)
         if opens_tokens(response, version):
             self._client.change(Event.HANDSHAKE_ACCEPTED)
-        answers = []
-        while self._requests and (first := self._requests[0]._answer) is not None:
-            answers.append(first)
+        responses = []
+        while self._requests and (first := self._requests[0]._encoded_response) is not None:
+            responses.append(first)
             self._take()
-        return b"".join(answers)
+        return b"".join(responses)
 
     def _take(self) -> RequestForwarded:
         first = self._requests.popleft()
@@ -213,8 +213,8 @@ class ProxyConnection:
     def _of_broker(self) -> Iterator[FromBroker]:
         side, requests = self._broker, self._requests
         while True:
-            if requests and requests[0]._answer is not None:
-                yield LocalResponse(requests[0]._answer, self._take())
+            if requests and requests[0]._encoded_response is not None:
+                yield LocalResponse(requests[0]._encoded_response, self._take())
             elif (frame := side.next_whole_frame()) is None:
                 break
             elif (

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from struct import Struct
 
-from ..schema.build import Builder
+from ..schema.build import SchemaBuilder
 from ..schema.descriptors import descriptor_of
 from ..schema.types import ESCAPED_STRINGS, SchemaError
-from ._exchange import PRODUCE
 from ._incoming import LENGTH_SIZE
+from ._rules import PRODUCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def keep_start(api: Api, version: int) -> None:
 def acks_in(api: Api, version: int, payload: bytes, pos: int) -> int | None:
     """Return ``acks`` of a ProduceRequest that is not decoded, or None if the field cannot be read."""
     descriptor = descriptor_of(api.request_class)
-    builder = Builder(descriptor, ESCAPED_STRINGS)  # brokers accept invalid UTF-8 in the fields before acks
+    builder = SchemaBuilder(descriptor, ESCAPED_STRINGS)  # brokers accept invalid UTF-8 in the fields before acks
     try:
         for field in descriptor.fields:
             if version in field.versions:

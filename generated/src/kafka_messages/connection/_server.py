@@ -24,7 +24,7 @@ from ..protocol import api as api_of
 from ._connection import Connection
 from ._errors import LocalProtocolError
 from ._events import ConnectionClosed, TokenReceived
-from ._exchange import API_VERSIONS, check_response, check_text, check_type, is_answered, opens_tokens, unsupported
+from ._rules import API_VERSIONS, check_response, check_text, check_type, is_answered, opens_tokens, unsupported
 from ._states import AUTHENTICATING, HANDSHAKING, READY, SERVER, Event
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class RequestReceived:
     """A client's request. Answer it with ``ServerConnection.send``."""
 
-    __slots__ = ("_answer", "_connection", "expects_response", "is_supported", "request")
+    __slots__ = ("_connection", "_encoded_response", "expects_response", "is_supported", "request")
 
     def __init__(self, request: DecodedRequest, connection: ServerConnection, is_supported: bool = True) -> None:
         self.request = request
@@ -52,7 +52,7 @@ class RequestReceived:
         self.expects_response = is_answered(request.api, request.message)
         """False if no response is sent, as to a ProduceRequest with ``acks=0``."""
         self._connection = connection
-        self._answer: bytes | None = None
+        self._encoded_response: bytes | None = None
 
     @property
     def message(self) -> Message:
@@ -120,7 +120,9 @@ class ServerConnection(Connection[ServerEvent]):
 
     @property
     def unanswered(self) -> tuple[RequestReceived, ...]:
-        return tuple(each for each in self._waiting if isinstance(each, RequestReceived) and each._answer is None)
+        return tuple(
+            each for each in self._waiting if isinstance(each, RequestReceived) and each._encoded_response is None
+        )
 
     def next_event(self) -> ServerEvent | None:
         """Return the next event, or None if more bytes are needed. Raises RemoteProtocolError.
@@ -157,13 +159,13 @@ class ServerConnection(Connection[ServerEvent]):
         check_response(api, response)
         if not received.expects_response:
             return b""
-        if received._connection is not self or received._answer is not None:
+        if received._connection is not self or received._encoded_response is not None:
             where = "was answered before" if received._connection is self else "came on another connection"
             raise LocalProtocolError(f"{api.request_name} with correlation id {correlation_id} {where}")
         if not received.is_supported:
             response = unsupported(response)
         version = received.response_version
-        received._answer = encode_response(response, version, correlation_id, text=self._text)
+        received._encoded_response = encode_response(response, version, correlation_id, text=self._text)
         self._unanswered -= 1
         if self._incoming.state is HANDSHAKING and _is_handshake(received):
             is_accepted = opens_tokens(response, received.version)
@@ -217,11 +219,11 @@ class ServerConnection(Connection[ServerEvent]):
     def _ready(self) -> Iterator[bytes]:
         while self._waiting:
             first = self._waiting[0]
-            answer = first._answer if isinstance(first, RequestReceived) else first
-            if answer is None:
+            response = first._encoded_response if isinstance(first, RequestReceived) else first
+            if response is None:
                 return
             self._waiting.popleft()
-            yield answer
+            yield response
 
 
 def _is_handshake(received: RequestReceived) -> bool:

@@ -37,7 +37,7 @@ PARTITIONS = frozenset(("index", "partition", "partition_id", "partition_index")
 
 
 @cache
-def facts_about() -> dict[str, Own]:
+def entity_fields() -> dict[str, Own]:
     found: dict[str, Own] = {}
     for each in ENTITIES:
         found.setdefault(each[0], {})[each[1], each[2]] = each
@@ -127,7 +127,7 @@ class ErrorCodes(_Traversal):
     def __init__(self, message: type[HasDescriptor], version: int | None) -> None:
         super().__init__(message, ErrorCodePlace=ErrorCodePlace)
         self.version = version
-        self.entities = facts_about().get(self.name, {})
+        self.entities = entity_fields().get(self.name, {})
         self.structs = {self.name: self.descriptor.fields, **self.descriptor.structs}
         self.around: list[str] = []
 
@@ -206,7 +206,7 @@ class Entities(_Traversal):
         super().__init__(message, Entity=Entity, filled=filled, int=int, str=str, list=list, chosen=_chosen)
         self.types = types
         self.is_native = filled is not None
-        self.entities = facts_about().get(self.name, {})
+        self.entities = entity_fields().get(self.name, {})
 
     def sites(self, struct: str, field: FieldDescriptor, path: str = "") -> dict[int | str | None, EntitySite]:
         named = self.entities.get((struct, field.name))

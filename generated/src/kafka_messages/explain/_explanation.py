@@ -65,16 +65,16 @@ class Explanation:
 
 def _rows(data: bytes, root: Span, show_secrets: bool, address: int) -> Iterator[dict[str, object]]:
     for leaf in root.leaves():
-        is_hidden = leaf.is_secret and not show_secrets
+        is_redacted = leaf.is_secret and not show_secrets
         yield {
             "start": address + leaf.start,
             "end": address + leaf.end,
             "path": leaf.path or leaf.name,
             "type": leaf.type,
             "role": leaf.role,
-            "value": REDACTED if is_hidden and leaf.role != LENGTH else json_value(leaf.value),
-            "note": note_of(leaf, is_hidden),
-            "hex": None if is_hidden else data[leaf.start : leaf.end].hex(),
+            "value": REDACTED if is_redacted and leaf.role != LENGTH else json_value(leaf.value),
+            "note": note_of(leaf, is_redacted),
+            "hex": None if is_redacted else data[leaf.start : leaf.end].hex(),
         }
         if leaf.unpacked is not None:
             for row in _rows(*leaf.unpacked, show_secrets, 0):

@@ -84,17 +84,17 @@ def _open_versioned(span: Span, data: bytes, name: str, budget: SpanBudget) -> N
     if known < message.LOWEST_SUPPORTED_VERSION:
         span.add_note(f"not decoded: {name} has no version {version}")
         return
-    walk = SpanTraversal(content, 2, budget)
-    top = walk.struct(schemas_of(message)[known], span.path, name, is_whole=known == version)
-    if walk.error is not None:
-        span.add_note(f"not decoded: no {name} v{version}: {walk.error.reason}")
+    traversal = SpanTraversal(content, 2, budget)
+    top = traversal.struct(schemas_of(message)[known], span.path, name, is_whole=known == version)
+    if traversal.error is not None:
+        span.add_note(f"not decoded: no {name} v{version}: {traversal.error.reason}")
         return
     annotate(top, descriptor_of(message))
     mark(top, message, span.path)
     top.type = f"{name} v{version}"
     inner = [Span(0, 2, f"{span.path}.version", "version", "INT16", VALUE, version), top]
-    if walk.end < len(content):
-        inner.append(Span(walk.end, len(content), span.path, "", "", REST, None, "of a later version"))
+    if traversal.end < len(content):
+        inner.append(Span(traversal.end, len(content), span.path, "", "", REST, None, "of a later version"))
     put_inside(span, [each.moved(span.content) for each in inner])
 
 

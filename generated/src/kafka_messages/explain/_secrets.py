@@ -20,7 +20,7 @@ _CERTAIN = ("request_api_key", "request_api_version", "correlation_id")
 # Types of fixed size.
 _FIXED = frozenset(each.name for each in PRIMITIVES.values())
 _UNKNOWN = "unknown_tagged_fields"
-_HIDDEN_REST = "redacted, may be secret: --show-secrets shows it"
+_REDACTED_REST = "redacted, may be secret: --show-secrets shows it"
 
 
 def mark(top: Span, message: type[Message], prefix: str = "") -> None:
@@ -72,10 +72,10 @@ def redact_uncertain(top: Span) -> None:
             leaf.note = leaf.note if leaf.role in (FAULT, REST) else ""
 
 
-def note_of(leaf: Span, is_hidden: bool) -> str:
-    if not is_hidden or leaf.role not in (FAULT, REST):
+def note_of(leaf: Span, is_redacted: bool) -> str:
+    if not is_redacted or leaf.role not in (FAULT, REST):
         return leaf.note
-    return f"{leaf.note}{'; ' if leaf.note else ''}{_HIDDEN_REST}"
+    return f"{leaf.note}{'; ' if leaf.note else ''}{_REDACTED_REST}"
 
 
 def redact(span: Span) -> None:

@@ -105,19 +105,19 @@ class TextRenderer:
 
     def _hex(self, leaf: Span) -> list[str]:
         rows: list[str] = []
-        is_hidden = leaf.is_secret and not self.show_secrets
+        is_redacted = leaf.is_secret and not self.show_secrets
         size = leaf.end - leaf.start
         most = leaf.end if self.whole or size <= _MOST_ROWS * self.row else leaf.start + (_MOST_ROWS - 1) * self.row
         for start in range(leaf.start, max(most, leaf.start + 1), self.row):
             part = self.data[start : min(start + self.row, leaf.end)]
             at = self._styled(f"{self.address + start:0{self.digits}x}", "dim")
-            if is_hidden:
+            if is_redacted:
                 dump, chars = "·· " * len(part), _MIDDLE_DOTS * len(part)
             else:
                 dump = part.hex(" ") + " " if part else ""
                 chars = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
             dump, chars = f"{dump:<{3 * self.row + 1}}", f"{chars:<{self.row + 2}}"
-            rows.append(f"{at}  {self._styled(dump, 'secret' if is_hidden else '')}{self._styled(chars, 'dim')}")
+            rows.append(f"{at}  {self._styled(dump, 'secret' if is_redacted else '')}{self._styled(chars, 'dim')}")
         if most < leaf.end:
             more = f"... {leaf.end - most:,} bytes more"
             rows.append(" " * (self.digits + 2) + self._styled(f"{more:<{self.left - self.digits - 2}}", "dim"))
@@ -127,15 +127,15 @@ class TextRenderer:
         indent = " " * (self.step * depth)
         name = _label(name)
         pieces: list[tuple[str, str]] = [(name, "name")]
-        is_hidden = leaf.is_secret and not self.show_secrets
+        is_redacted = leaf.is_secret and not self.show_secrets
         if leaf.role in (FAULT, REST):
             style = "fault" if leaf.role == FAULT else "dim"
             pieces = [(name, "name")] if name else []
-            note = note_of(leaf, is_hidden)
+            note = note_of(leaf, is_redacted)
             pieces.append((note if leaf.role == FAULT else f"not read{': ' if note else ''}{note}", style))
         else:
             value = self._value(leaf, array)
-            pieces.append((value, "secret" if is_hidden else "value"))
+            pieces.append((value, "secret" if is_redacted else "value"))
             pieces += [(leaf.note, "note")] if leaf.note else []
             pieces.append((leaf.type if array is None else array.type, "dim"))
         return self._flow([(text, style) for text, style in pieces if text], indent)

@@ -155,19 +155,19 @@ class _Explainer:
     def _message(self, message: type[Message], version: int, path: str, *, is_whole: bool) -> None:
         if version not in message._codecs:
             raise unsupported(message, version)
-        walk = SpanTraversal(self.data, self.pos, self.budget)
-        span = walk.struct(schemas_of(message)[version], path, name_of(message), is_whole)
+        traversal = SpanTraversal(self.data, self.pos, self.budget)
+        span = traversal.struct(schemas_of(message)[version], path, name_of(message), is_whole)
         annotate(span, descriptor_of(message))
         open_fields(span, self.data, message, path, self.records, self.budget, self._request_inside)
         mark(span, message, path)
-        if walk.error is not None and (has_secrets(message) or may_hold_metadata(name_of(message), self.data)):
+        if traversal.error is not None and (has_secrets(message) or may_hold_metadata(name_of(message), self.data)):
             redact_uncertain(span)
         span.type = f"{message.NAME} v{version}"
         self.root.children.append(span)
-        self.pos = walk.end
-        if walk.error is not None:
-            place = walk.error.place.removeprefix(path).removeprefix(".") if path else walk.error.place
-            self.error = DecodeError(walk.error.reason, message.NAME, version, place, walk.error.offset)
+        self.pos = traversal.end
+        if traversal.error is not None:
+            place = traversal.error.place.removeprefix(path).removeprefix(".") if path else traversal.error.place
+            self.error = DecodeError(traversal.error.reason, message.NAME, version, place, traversal.error.offset)
 
     def _request_inside(self, data: bytes) -> Explanation:
         return _Explainer(data, self.records, self.budget).request(False)
@@ -204,10 +204,10 @@ class _Explainer:
 
     def _request_header(self) -> tuple[Any, int]:
         protocol, start = module("protocol"), self.pos
-        walk = SpanTraversal(self.data, start)
-        walk.struct(_CERTAIN, "header", "header")
+        traversal = SpanTraversal(self.data, start)
+        traversal.struct(_CERTAIN, "header", "header")
         header = class_of("RequestHeader")
-        if walk.error is not None:
+        if traversal.error is not None:
             self._header(header, header.LOWEST_SUPPORTED_VERSION)
             if self.cut is None and may_be_token(self.data[start:]):
                 redact(self.root.children[-1])
@@ -249,19 +249,19 @@ class _Explainer:
             self._stop(error)
 
     def _certain(self) -> None:
-        walk = SpanTraversal(self.data, self.pos)
-        span = walk.struct(_CERTAIN, "header", "header")
+        traversal = SpanTraversal(self.data, self.pos)
+        span = traversal.struct(_CERTAIN, "header", "header")
         annotate(span, descriptor_of(class_of("RequestHeader")))
         span.type = "RequestHeader"
         self.root.children.append(span)
-        self.pos = walk.end
+        self.pos = traversal.end
 
     def _answered(self, api: Any, message: type[Message], version: int) -> int:
         # ApiVersions responses fall back to version 0 (KIP-511).
         if api.response_name == "ApiVersionsResponse" and self.data.startswith(_UNSUPPORTED_VERSION, self.pos):
-            walk = SpanTraversal(self.data, self.pos)
-            walk.struct(schemas_of(message)[0], "", "", is_whole=True)
-            if walk.error is None:
+            traversal = SpanTraversal(self.data, self.pos)
+            traversal.struct(schemas_of(message)[0], "", "", is_whole=True)
+            if traversal.error is None:
                 return 0
         return version
 

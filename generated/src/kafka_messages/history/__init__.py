@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RELEASES",
+    "describe_lifetimes",
     "error_code_names",
     "error_code_since",
     "error_code_until",
@@ -42,7 +43,6 @@ __all__ = [
     "since",
     "until",
     "versions_in",
-    "words",
 ]
 
 _in_array = re.compile(r"\[[0-9]*\]").sub
@@ -196,13 +196,13 @@ def error_code_since(code: str | int) -> str | None:
 
     A name may be newer than its number: 6 was NOT_LEADER_FOR_PARTITION before NOT_LEADER_OR_FOLLOWER.
     """
-    found = [first for first, _, _ in _lives(code)]
+    found = [first for first, _, _ in _code_lifetimes(code)]
     return RELEASES[min(found)] if found else None
 
 
 def error_code_until(code: str | int) -> str | None:
     """Return the release that removed an error code; None if the newest release has it, or no release had it."""
-    found = [last for _, last, _ in _lives(code)]
+    found = [last for _, last, _ in _code_lifetimes(code)]
     gone = [last for last in found if last is not None]
     return RELEASES[max(gone)] if gone and len(gone) == len(found) else None
 
@@ -235,7 +235,7 @@ def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]
     )
 
 
-def words(message: AnyMessage) -> list[str]:
+def describe_lifetimes(message: AnyMessage) -> list[str]:
     """Describe the lifetimes of a message's versions: ``versions 0-5: since 2.2.0 or before, until 4.0.0``.
 
     Raises ValueError for an unknown message.
@@ -262,7 +262,7 @@ def _lifetime(message: AnyMessage, version: int) -> str:
     return begins if last is None else f"{begins}, until {last}"
 
 
-def _lives(code: str | int) -> list[tuple[int, int | None, int]]:
+def _code_lifetimes(code: str | int) -> list[tuple[int, int | None, int]]:
     if isinstance(code, str):
         return [ERROR_CODES[code]] if code in ERROR_CODES else []
     return [life for life in ERROR_CODES.values() if life[2] == code]

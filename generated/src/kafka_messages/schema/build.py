@@ -25,7 +25,7 @@ def schemas_of(message: type[HasDescriptor]) -> dict[int, Schema]:
 
 
 def build(descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> dict[int, Schema]:
-    builder = Builder(descriptor, strings)
+    builder = SchemaBuilder(descriptor, strings)
     schemas: dict[int, Schema] = {}
     for version in range(descriptor.valid.lowest, descriptor.valid.highest + 1):
         schema = builder.struct(descriptor.fields, version)
@@ -33,7 +33,7 @@ def build(descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> dict[int, 
     return schemas
 
 
-class Builder:
+class SchemaBuilder:
     def __init__(self, descriptor: MessageDescriptor, strings: Kinds = STRINGS) -> None:
         self.descriptor = descriptor
         self.sized = {"string": strings, **SIZED}
@@ -60,7 +60,7 @@ class Builder:
         return Field(field.name, kind, self.default(field))
 
     def default(self, field: FieldDescriptor) -> object:
-        if field.is_struct and not field.is_array and field.default_fact is not None:
+        if field.is_struct and not field.is_array and field.raw_default is not None:
             inner = {f.name: self.default(f) for f in self.descriptor.structs[field.type]}
             return Struct(Schema(), inner)
         return field.default()

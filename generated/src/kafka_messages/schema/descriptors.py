@@ -44,7 +44,7 @@ class FieldDescriptor:
     ignorable: bool
     """True if versions without the field drop its value; False if they refuse it."""
     map_key: bool
-    default_fact: object
+    raw_default: object
     """Default in the definition, or ``...`` for the default of the type."""
     optional: bool
     """True for a field in an optional-field buffer, with the key ``tag``."""
@@ -75,18 +75,18 @@ class FieldDescriptor:
 
     def default(self) -> object:
         """Return the default. Raises LookupError for structs that are not null by default."""
-        fact = self.default_fact
-        if fact is None:
+        default = self.raw_default
+        if default is None:
             return None
         if self.is_array:
             return []
         if self.is_struct:
             raise LookupError("the default of a struct field is its struct with every field at its default")
-        if fact is ...:
+        if default is ...:
             return _OWN_DEFAULTS.get(self.type, 0)
         if self.type == "uuid":
-            return UUID(bytes=base64.urlsafe_b64decode(f"{fact}=="))
-        return float(str(fact)) if self.type == "float64" else fact
+            return UUID(bytes=base64.urlsafe_b64decode(f"{default}=="))
+        return float(str(default)) if self.type == "float64" else default
 
 
 _OWN_DEFAULTS: dict[str, object] = {
@@ -212,7 +212,7 @@ def _field(data: dict[str, object], struct: Callable[[str], tuple[FieldDescripto
         flexible=None if flexible is None else Versions.parse(str(flexible)),
         ignorable=bool(data.get("ignorable")),
         map_key=bool(data.get("mapKey")),
-        default_fact=data.get("default", ...),
+        raw_default=data.get("default", ...),
         optional=bool(data.get("optional")),
         encodings=_encodings(data.get("encoding")),
         element_encodings=_encodings(data.get("elementEncoding")),

@@ -8,9 +8,9 @@ from .._core.structs import NULLED, StructBase
 from .._core.value import dataclass
 from .._core.versions import with_noun
 from .._core.wire import new
-from .build import Builder
+from .build import SchemaBuilder
 from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of, message_class
-from .explain import explain_write
+from .error_location import explain_write
 from .loops import Loops, Spot, array_class, is_late, path_of
 from .struct import is_default
 from .types import SchemaError, elements
@@ -62,7 +62,7 @@ class _Losses(Loops):
     def __init__(self, cls: type[HasDescriptor], version: int) -> None:
         super().__init__(cls, check=_check, listed=_listed, is_default=is_default, failures=_FAILURES)
         self.version = version
-        self.builder = Builder(self.descriptor)
+        self.builder = SchemaBuilder(self.descriptor)
         self.is_extensible = version in self.descriptor.flexible or version in self.descriptor.with_optional
 
     def compiled(self) -> Callable[[Any], tuple[UnsupportedField, ...]]:
@@ -88,7 +88,7 @@ class _Losses(Loops):
 
     def is_quiet(self, field: FieldDescriptor) -> bool:
         return not any(
-            self.enters(each) and each.default_fact is None and self.version not in each.nullable
+            self.enters(each) and each.raw_default is None and self.version not in each.nullable
             for each in field.fields
         ) and all(self.is_quiet(each) for each in field.fields)
 
@@ -208,7 +208,7 @@ class _Fit:
         return each if kept is list else f"{self.source.constant(kept)}({each})"
 
     def default(self, field: FieldDescriptor) -> str:
-        if field.default_fact is None:
+        if field.raw_default is None:
             return "None"
         if field.is_array:
             kept = array_class(self.cls, field)

@@ -7,7 +7,7 @@ from .._core.structs import made, owner_of
 from ..errors import DecodeError
 from .build import build
 from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of
-from .explain import check_absent, explain_write, read_placed
+from .error_location import check_absent, explain_write, read_placed
 from .schema import Schema
 from .struct import Struct
 from .types import ESCAPED_STRINGS, NO_UTF8, SchemaError

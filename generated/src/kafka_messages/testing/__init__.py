@@ -8,7 +8,7 @@ from .._core.index import load as _load
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .damage import damaged
-    from .draw import random_messages
+    from .message_generator import random_messages
     from .strategies import damaged_bytes, encodings, messages, versions
 
     __all__ = ["damaged", "damaged_bytes", "encodings", "messages", "random_messages", "versions"]
@@ -18,7 +18,7 @@ _MODULES = {
     "damaged_bytes": "strategies",
     "encodings": "strategies",
     "messages": "strategies",
-    "random_messages": "draw",
+    "random_messages": "message_generator",
     "versions": "strategies",
 }
 

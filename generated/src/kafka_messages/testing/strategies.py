@@ -12,7 +12,7 @@ from .._base.message import Message, check_class, checked_version
 from .._core.structs import name_of
 from ..schema.descriptors import FieldDescriptor
 from .damage import damaged
-from .draw import MIXED, Chances, Draw
+from .message_generator import MIXED, Chances, MessageGenerator
 
 try:
     from hypothesis import strategies as st
@@ -41,7 +41,7 @@ def messages(message: type[M], version: int, *, unknown_tagged_fields: bool = Tr
     check_class(message)
     version = checked_version(message, version)
     chances = MIXED if unknown_tagged_fields else replace(MIXED, unknown=0)
-    return _drawn(message, version, chances)
+    return _generated_message(message, version, chances)
 
 
 def encodings(message: type[Message], version: int, *, unknown_tagged_fields: bool = True) -> st.SearchStrategy[bytes]:
@@ -59,12 +59,12 @@ def damaged_bytes(message: type[Message], version: int) -> st.SearchStrategy[byt
 
 
 @st.composite
-def _drawn(draw: st.DrawFn, message: type[M], version: int, chances: Chances) -> M:
+def _generated_message(draw: st.DrawFn, message: type[M], version: int, chances: Chances) -> M:
     # Hypothesis draws each number, so that it can shrink the message.
-    return _DrawnByFields(message, version, draw(st.randoms(use_true_random=False)), chances, draw).message()
+    return _ShrinkableGenerator(message, version, draw(st.randoms(use_true_random=False)), chances, draw).message()
 
 
-class _DrawnByFields(Draw[M]):
+class _ShrinkableGenerator(MessageGenerator[M]):
     def __init__(self, message: type[M], version: int, source: Random, chances: Chances, draw: st.DrawFn) -> None:
         super().__init__(message, version, source, chances)
         self.draw = draw
