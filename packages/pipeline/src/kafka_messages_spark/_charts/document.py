@@ -11,7 +11,7 @@ from .markup import Markup, element
 from .model import Picture
 from .svg import LETTER, WIDTH, kinds_of, render, sample_of
 
-# Characters of a line of a remark.
+# Maximum characters per line of a remark.
 _LINE = 140
 
 

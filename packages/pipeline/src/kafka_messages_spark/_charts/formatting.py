@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 # Maximum length of a table cell.
 _MAX_WIDTH = 80
-# Longer than any path.
+# Maximum length of formatted text that is not shortened; longer than any path.
 MAX_LENGTH = 1 << 15
 # Characters that change the text direction or break lines, so that one name could imitate another.
 _TURNS = (0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
-# Escapes of invisible characters, including bytes of file names that are invalid UTF-8.
+# Also escape these characters, and surrogates, which stand for bytes of file names that are invalid UTF-8.
 CONTROL |= {code: f"\\u{code:04x}" for code in (*_TURNS, *range(0xD800, 0xE000))}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -34,7 +34,7 @@ def format_value(value: object, widest: int = _MAX_WIDTH) -> str:
 
 
 def format_path(value: object) -> str:
-    """Return a path; the beginning of a long path is omitted."""
+    """Format a path for a table cell, without the beginning of a long path."""
     text = format_value(value, widest=MAX_LENGTH)
     return text if len(text) <= _MAX_WIDTH else f"…{text[1 - _MAX_WIDTH :]}"
 

@@ -41,7 +41,7 @@ class Timeline:
     lanes: Sequence[Lane]
     # Explanation below the chart.
     remark: str = ""
-    # End of open intervals.
+    # Time to which the axis and open intervals extend, or beyond if a mark is later.
     until: int | None = None
 
 
@@ -64,9 +64,9 @@ class Panel:
 
     title: str
     series: Sequence[Series]
-    # Start the axis at 0 instead of the lowest value.
+    # True if the value axis starts at 0, False if at the lowest value.
     from_zero: bool = False
-    # Positions and labels of the horizontal axis; default: times.
+    # Positions and labels of the ticks on the horizontal axis; if empty, ticks at round times.
     marks: Sequence[tuple[int, str]] = ()
 
 
@@ -77,7 +77,7 @@ class Chart:
     title: str
     rows: Sequence[Sequence[Panel]]
     remark: str = ""
-    # End of the time axis.
+    # Time to which the axis extends, or beyond if a point is later.
     until: int | None = None
 
 

@@ -10,13 +10,13 @@ from .formatting import timestamp
 from .markup import Markup, element
 from .model import Bar, Bars, Chart, Lane, Mark, Panel, Picture, Series, Style, Timeline
 
-# Width of a chart in SVG units; pages scale it, but not below 720 pixels.
+# Width of a chart in SVG units; pages scale charts, but not below 720 pixels.
 WIDTH = 1000
 _LABELS = 210
 # Upper estimate of a letter's average width.
 LETTER = 7.2
 _ROW, _BAR = 20, 12
-# Maximum rows of a lane; the other marks are counted.
+# Maximum rows of a lane; marks in further rows are only counted.
 _MAX_ROWS = 12
 # Minimum width of a mark.
 _LEAST = 5

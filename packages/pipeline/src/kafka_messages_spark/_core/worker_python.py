@@ -1,4 +1,4 @@
-"""Run Spark's local workers with the current Python instead of ``python3`` on the path."""
+"""Run Spark's local workers with the current Python instead of the ``python3`` of the PATH."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DEFAULT = "python3"
 _MODULE = "kafka_messages_spark"
 _SECONDS = 60
-# If any is set, workers may run on other machines; ``use_for_session`` decides when the session exists.
+# If any is set, workers may run on other machines; then only ``use_for_session``, given a session, sets the Python.
 _ENVIRONMENT = {"SPARK_REMOTE", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"}
 
 
@@ -27,7 +27,7 @@ def use_for_next_session() -> None:
 
 
 def use_for_session(spark: SparkSession) -> None:
-    """Let the workers of a local session use this Python.
+    """Let the workers of a local session run the current Python, unless ``PYSPARK_PYTHON`` is set.
 
     Raises PySparkValueError if the workers of a local Connect server use a Python without the package.
     """

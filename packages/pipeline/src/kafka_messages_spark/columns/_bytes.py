@@ -22,7 +22,7 @@ class BinaryColumn:
         self._data = np.frombuffer(self._buffer, np.uint8)
 
     def leading(self, size: int) -> tuple[npt.NDArray[np.uint8], Bools]:
-        """Return the first ``size`` bytes of each value, and a mask of the rows that have them; other rows are zeros."""
+        """Return the first ``size`` bytes of each value, and a mask of long enough values; other rows are zeros."""
         starts = self._offsets[:-1]
         enough = (self._offsets[1:] - starts >= size) & ~self._null
         matrix = np.zeros((len(starts), size), np.uint8)
@@ -30,7 +30,7 @@ class BinaryColumn:
         return matrix, enough
 
     def after(self, skip: Ints) -> pa.Array:
-        """Return the values without their first ``skip`` bytes; shorter values become empty."""
+        """Return each value without its first bytes, as many as in ``skip``; shorter values become empty."""
         count = len(skip)
         if not count:
             return pa.nulls(0, pa.binary())

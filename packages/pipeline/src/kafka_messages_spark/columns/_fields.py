@@ -1,4 +1,4 @@
-"""Selection of struct fields by the option ``fields``."""
+"""Selection of struct fields by the option ``fields``, and casts to the types of a message's fields."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from kafka_messages.protocol import Api, ErrorCode, UnknownApiError, api, read_r
 from ._bytes import BinaryColumn, Bools, Ints, numbers
 
 REQUEST, RESPONSE = "request", "response"
-# Columns of a frame's header; header_size is the offset of the body. Until a response is paired with its request, only
-# its correlation ID is known.
+# Columns of a frame's header; header_size is the offset of the body in the frame. Of a response, only the
+# correlation ID is known until it is paired with its request.
 HEADER_FIELDS: tuple[pa.Field, ...] = (
     pa.field("api_key", pa.int16()),
     pa.field("api_name", pa.string()),
@@ -32,7 +32,7 @@ _WITH_CLIENT_ID = 1
 
 
 def headers_of(frames: pa.Array, is_request: Bools) -> list[pa.Array]:
-    """Return the columns ``HEADER_FIELDS`` for frames without their length prefixes; null for null frames."""
+    """Return the columns ``HEADER_FIELDS``; ``frames`` have no length prefixes, and null frames have nulls."""
     count = len(frames)
     data = BinaryColumn(frames)
     columns = _Columns(count)
@@ -125,7 +125,7 @@ class _Columns:
 
 
 def response_headers(frames: pa.Array, key: pa.Array, version: pa.Array) -> tuple[pa.Array, pa.Array, list[str | None]]:
-    """Return body offsets, body versions and header errors of responses to requests with ``key`` and ``version``."""
+    """Return body offsets, body versions and header errors; ``key`` and ``version`` are those of the requests."""
     count = len(frames)
     known = np.asarray(frames.is_valid()) & np.asarray(key.is_valid())
     keys, versions = np.asarray(key.fill_null(-1), np.int64), np.asarray(version.fill_null(-1), np.int64)

@@ -24,7 +24,7 @@ def names() -> tuple[str, ...]:
 def message_of(name: object) -> type[Message]:
     """Return a message class by name; raise PySparkValueError if it is unknown."""
     if not isinstance(name, str):
-        raise invalid_argument(f"messageName must be the name of a message, such as 'MetadataResponse', not {name!r}")
+        raise invalid_argument(f"expected the name of a message, such as 'MetadataResponse', got {name!r}")
     if name not in names():
         raise invalid_argument(
             f"unknown message {name!r}{did_you_mean(name, names()) or '.'} There are {len(names())} messages."

@@ -26,7 +26,7 @@ from ._secrets import Redaction
 
 # Record type of control records, which ``kafka_log`` returns only with ``includeBatchMetadata``.
 CONTROL = "control"
-# Columns of every row: record type (null if unknown) and its ID, version of the value, tombstone flag, decoding error.
+# Added to every row. record_type is null if unknown, record_version is that of the value, problem the decoding error.
 RECORD_FIELDS = pa.schema(
     [
         pa.field("record_type", pa.string()),
@@ -82,7 +82,7 @@ class RawRecords:
     version: Ints
     # Key messages, without the record type.
     key: pa.Array
-    # Value messages, without type and version.
+    # Value messages, without the version and, in metadata records, the record type before them.
     value: pa.Array
     # True where the record type can be read.
     readable: Bools

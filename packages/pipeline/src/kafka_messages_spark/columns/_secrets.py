@@ -18,7 +18,7 @@ SECRET_OPTIONS = ("showSecrets", "secretSalt")
 @dataclass(frozen=True)
 class Redaction:
     shows: bool = False
-    # Key of a hash that is shown in place of each secret, so that equal secrets stay equal; None: no hash.
+    # Key of the hash in the text that replaces a secret, so that equal secrets have equal texts; None: no hash.
     salt: str | None = None
 
     @classmethod

@@ -39,9 +39,10 @@ def decode(
 
     Spark decodes each row once, however many fields a query uses.
 
-    ``version`` is an integer, a column, its name, or None for values that start with their version. ``keep`` lists the
-    columns of ``df`` to keep (default: all). ``trailing`` names a binary column for the bytes after a message; without it
-    they are an error, unless the option ``trailingBytes`` is ``ignore``. Raises PySparkValueError for wrong arguments.
+    ``version`` is an integer, a column of integers, its name, or None if each value starts with its version. ``keep``
+    lists the columns of ``df`` to keep (default: all). ``trailing`` names an added binary column with the bytes after a
+    message, and changes the default of the option ``trailingBytes`` from ``error`` to ``ignore``. Raises
+    PySparkValueError for wrong arguments.
     """
     message_of(messageName)
     if isinstance(version, str):
@@ -49,7 +50,7 @@ def decode(
         version = df[_quoted(version)]
     if version is not None and not isinstance(version, int):
         if not hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
-            raise invalid_argument(f"decode: version must be an integer, a column of integers or None, not {version!r}")
+            raise invalid_argument(f"decode: version must be an integer, a column of integers, its name or None, not {version!r}")
         df = df.withColumn(_VERSION, version)
         if not isinstance(given := df.schema[_VERSION].dataType, _INTEGERS):
             raise invalid_argument(
@@ -60,11 +61,11 @@ def decode(
     else:
         versions = False
     if isinstance(version, bool):
-        raise invalid_argument(f"decode: version must be an integer, a column of integers or None, not {version!r}")
+        raise invalid_argument(f"decode: version must be an integer, a column of integers, its name or None, not {version!r}")
     require(df, column, "decode")
     if not isinstance(df.schema[column].dataType, BinaryType):
         kind = df.schema[column].dataType.simpleString()
-        raise invalid_argument(f"decode: the column {column!r} is {kind}; encoded messages must be binary")
+        raise invalid_argument(f"decode: the column {column!r} must be binary, not {kind}")
     parsed = DecodeOptions.parse("decode", options, "error" if trailing is None else "ignore")
     decoding = MessageDecoder.checked("decode", messageName, version, parsed)
     if isinstance(keep, str):
@@ -96,7 +97,7 @@ def map_in_arrow(
     function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: StructType,
 ) -> DataFrame:
-    """Call ``mapInArrow`` on the columns ``names``, which may contain dots."""
+    """Call ``mapInArrow`` with ``function`` on the columns ``names``; a name may contain dots."""
     use_for_functions()
     columns = [F.col(_quoted(name)).alias(str(number)) for number, name in enumerate(names)]
 
@@ -108,7 +109,7 @@ def map_in_arrow(
 
 def require(df: DataFrame, name: str, owner: str) -> None:
     if not isinstance(name, str):
-        raise invalid_argument(f"{owner}: expected column names, got {name!r}")
+        raise invalid_argument(f"{owner}: expected a column name, got {name!r}")
     if name not in df.columns:
         hint = did_you_mean(name, df.columns) or f". Known are {', '.join(df.columns)}."
         raise invalid_argument(f"{owner}: unknown column {name!r}{hint}")

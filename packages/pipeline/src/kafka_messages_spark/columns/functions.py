@@ -1,6 +1,6 @@
-"""The column functions ``from_kafka``, ``to_kafka`` and ``schema_of_kafka``.
+"""The functions ``from_kafka``, ``to_kafka`` and ``schema_of_kafka``.
 
-Spark runs these functions twice if a query filters on a field of the result. Filter on other columns first, or use
+Spark runs ``from_kafka`` twice if a query filters on a field of the result. Filter on other columns first, or use
 ``kafka_messages_spark.decode``.
 """
 
@@ -34,21 +34,21 @@ def from_kafka(
     version: int | Column | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Column:
-    """Decode a binary column to a struct column with the fields of all versions; nulls stay null.
+    """Decode a binary column to a struct column with the fields of all versions, or only ``fields``; nulls stay null.
 
     ``version`` is an integer, a column of integers, or None if each value starts with its version (int16).
 
     Options:
 
-    - ``mode``: FAILFAST (default) or PERMISSIVE, in which malformed messages are null.
-    - ``columnNameOfCorruptRecord``: with PERMISSIVE, name of a binary field for the bytes of malformed messages; their
-      structs are not null, but all other fields are.
-    - ``fields``: comma-separated names of the fields to keep, with dots for nested fields.
-    - ``unknownTaggedFields``: true adds the map ``_unknown_tagged_fields`` (tag to bytes) to every struct.
-    - ``trailingBytes``: error (default) or ignore.
-    - ``validateUtf8``: true (default) or false.
+    - ``mode``: a malformed message fails the query (FAILFAST, default) or becomes null (PERMISSIVE).
+    - ``columnNameOfCorruptRecord``: with PERMISSIVE, name of an added binary field with the bytes of a malformed message;
+      its struct is then not null, but all other fields are.
+    - ``fields``: comma-separated names of the fields to return, with dots for nested fields.
+    - ``unknownTaggedFields``: true adds the field ``_unknown_tagged_fields`` (map of tag to bytes) to every struct.
+    - ``trailingBytes``: bytes after a message make it malformed (error, default) or are ignored (ignore).
+    - ``validateUtf8``: invalid UTF-8 is malformed (true, default) or kept (false).
 
-    Raises PySparkValueError for wrong arguments.
+    Raises PySparkValueError for wrong arguments; a column of a wrong type fails the query.
     """
     message_of(messageName)
     decoding = MessageDecoder.checked(
@@ -74,10 +74,11 @@ def to_kafka(
     version: int | Column,
     options: Mapping[str, str] | None = None,
 ) -> Column:
-    """Encode a struct column to a binary column, matching fields by name; null for null structs or versions.
+    """Encode a struct column to a binary column, matching fields by name; a null struct or version becomes null.
 
-    Every field of the version is required. With the option ``versionPrefix`` true, the version (int16) precedes each
-    message. Invalid structs fail the query. Raises PySparkValueError for wrong arguments.
+    The struct must have every field of the version. With the option ``versionPrefix`` true, the version (int16)
+    precedes each message. An invalid struct or a column of a wrong type fails the query.
+    Raises PySparkValueError for wrong arguments.
     """
     message = message_of(messageName)
     given = Options("to_kafka", options, ("versionPrefix",))
@@ -101,7 +102,10 @@ def to_kafka(
 
 
 def schema_of_kafka(messageName: str, version: int | None = None) -> StructType:
-    """Return the struct type of ``from_kafka``, with the fields of all versions or of one. Raises PySparkValueError."""
+    """Return a message's struct type: the one of ``from_kafka``, or with the fields of one version only.
+
+    Raises PySparkValueError for an unknown message or version.
+    """
     message = message_of(messageName)
     kind = pa.struct(list(arrow.schema(message)))
     if version is not None:
@@ -117,7 +121,7 @@ def _fixed(version: int | Column | None) -> int | None:
         return version
     if version is None or hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
         return None
-    raise invalid_argument(f"version must be an integer, a column of integers or None, not {version!r}")
+    raise invalid_argument(f"version must be an integer or a column of integers, not {version!r}")
 
 
 def _column(data: Column | str) -> Column:

@@ -58,7 +58,7 @@ def _function(name: object, what: object) -> Any:
         raise invalid_argument(f"{_OWNER}: the function {name.lower()!r} is built in; choose another name")
     if isinstance(what, str) or not isinstance(what, Sequence) or len(what) not in (2, 3):
         raise invalid_argument(
-            f"{_OWNER}: the function {name!r} must be (message, version) or (message, version, options), not {what!r}"
+            f"{_OWNER}: functions[{name!r}] must be (message, version) or (message, version, options), not {what!r}"
         )
     message, version, options = (*what, None)[:3]
     if isinstance(message, type) and issubclass(message, Message):
@@ -131,7 +131,7 @@ def _json(
 
 
 def _text(found: object) -> str:
-    """Return JSON with NaN and infinities as strings, as Kafka's converters do."""
+    """Return ``found`` as JSON text, with NaN and infinities as strings, as Kafka's converters do."""
     try:
         return json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The data sources ``kafka_log`` and ``kafka_frames``."""
+"""The data sources ``kafka_log`` and ``kafka_frames``, and their registration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def register(spark: SparkSession, functions: Mapping[str, Sequence[Any]] | None 
     """Register the data sources and SQL functions in a session.
 
     ``functions`` maps names of SQL functions to (message, version) or (message, version, options), such as
-    ``{"metadata_response": (MetadataResponse, 12)}``; they decode bytes like ``from_kafka``.
+    ``{"metadata_response": (MetadataResponse, 12)}``. These functions decode bytes like ``from_kafka``.
 
     Always registers ``kafka_message_json(message, version, bytes)``, which returns Kafka's JSON, and
     ``try_kafka_message_json``, which returns null for malformed bytes.

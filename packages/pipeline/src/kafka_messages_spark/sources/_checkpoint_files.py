@@ -1,7 +1,7 @@
 """Data source of checkpoint files in brokers' log directories.
 
-Each file has the format version ``0``, the number of entries, and lines of ``topic partition offset`` (Kafka's
-OffsetCheckpointFile).
+Line 1 of a file is the format version, ``0``, line 2 the number of entries; each other line is ``topic partition
+offset`` (Kafka's OffsetCheckpointFile).
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def parsed(text: str) -> list[Entry]:
         return []
     *lines, rest = text.replace("\r\n", "\n").split("\n")
     if rest:
-        raise ValueError(f"line {len(lines) + 1} is {_short(rest)}, without a newline")
+        raise ValueError(f"line {len(lines) + 1}, {_short(rest)}, does not end with a newline")
     if lines[0] != _FORMAT_VERSION:
-        raise ValueError(f"line 1 is {_short(lines[0])}, not the format version {_FORMAT_VERSION}")
+        raise ValueError(f"line 1 is {_short(lines[0])}; expected the format version {_FORMAT_VERSION}")
     if len(lines) < 2 or not re.fullmatch(r"[0-9]{1,9}", lines[1]):
-        raise ValueError(f"line 2 is {_short(lines[1]) if len(lines) > 1 else 'missing'}, not the number of entries")
+        raise ValueError(f"line 2 is {_short(lines[1]) if len(lines) > 1 else 'missing'}; expected the number of entries")
     count, entries = int(lines[1]), lines[2:]
     if len(entries) != count:
         raise ValueError(f"line 2 declares {count} entries, but there are {len(entries)}")
@@ -52,7 +52,7 @@ def parsed(text: str) -> list[Entry]:
     for number, line in enumerate(entries, 3):
         match = _ENTRY.fullmatch(line)
         if match is None or int(match[2]) >= 1 << 31 or int(match[3]) >= 1 << 63:
-            raise ValueError(f"line {number} is {_short(line)}, not topic, partition and offset")
+            raise ValueError(f"line {number} is {_short(line)}; expected topic, partition and offset")
         if (match[1], int(match[2])) in found:
             raise ValueError(f"line {number}: {match[1]}-{match[2]} is listed twice")
         found[match[1], int(match[2])] = int(match[3])
@@ -126,7 +126,7 @@ def _all(file: Any) -> bytes:
     while piece := file.read(1 << 20):
         data += piece
         if len(data) > _MAX_BYTES:
-            raise ValueError(f"more than {_MAX_BYTES} bytes")
+            raise ValueError(f"the file has more than {_MAX_BYTES} bytes")
     return bytes(data)
 
 

@@ -52,7 +52,7 @@ class File:
 
     @property
     def ending(self) -> str | None:
-        """Return the folder's suffix (``delete``, ``future`` or ``stray``), or None if absent or in the user's path."""
+        """Return the folder's suffix (``delete``, ``future`` or ``stray``), or None if it has none or the user named it."""
         ending = ending_of(self.name)
         return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", display_path(self.root)) else ending
 
@@ -89,7 +89,8 @@ class FileSelection:
         """Return the matching files, each once, sorted by name.
 
         Patterns may contain ``*``, ``?``, ``[ab]`` and ``{a,b}``. Names that start with ``_`` are included. Raises
-        PySparkValueError for a missing path; with ``lenient``, a pattern may match nothing.
+        PySparkValueError for an unsupported URI, a file name in invalid UTF-8, or a path that does not exist; with
+        ``lenient``, a pattern may match nothing.
         """
         found: dict[str, File] = {}
         for root in self._roots:
@@ -156,7 +157,7 @@ class SearchRoot:
 
 
 def locate(owner: str, places: Iterable[SearchRoot], name: str) -> tuple[str, str]:
-    """Return the root and path of a file by display name; raise PySparkValueError if no root matches."""
+    """Return the root and path of the file with a display name; raise PySparkValueError if no root contains it."""
     best = max(places, key=lambda place: place.fits(name))
     if not best.fits(name):
         raise invalid_argument(
@@ -180,7 +181,7 @@ def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]
         filesystem, inner = fs.FileSystem.from_uri(uri)
     except (pa.ArrowException, ValueError, OSError) as error:
         reason = str(error).replace(uri, plain)
-        raise invalid_argument(f"{owner + ': ' if owner else ''}no file system for {plain}: {reason}") from None
+        raise invalid_argument(f"{owner + ': ' if owner else ''}cannot open the file system of {plain}: {reason}") from None
     front, found, _ = plain.partition(inner) if inner else (plain, "", "")
     return filesystem, inner, front if found else plain[: plain.index("://") + 3]
 

@@ -19,7 +19,7 @@ _GONE = {"delete": "a partition that is being deleted", "stray": "a stray replic
 
 
 def skip_reason(path: str, ending: str | None) -> str | None:
-    """Return the reason to skip a file that is not part of a log, or None; ``ending`` is the suffix of its folder."""
+    """Return the reason to skip a file, or None; ``ending`` is the suffix of its folder, such as ``delete``."""
     return _GONE.get(ending or "") or (NOT_A_SEGMENT if is_foreign(path) else None)
 
 

@@ -17,8 +17,8 @@ from ._shares import MAX_PARTITION_BYTES, Share, cuts, shares
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Columns of a byte range. end is null in a file's last range; topic and partition come from the folder; left_out is
-# the result of skip_reason.
+# Columns of a byte range. size is that of the file; end is null in the last range of a file; topic and partition come
+# from the folder; left_out is the result of skip_reason.
 SCHEMA = pa.schema(
     [
         pa.field("path", pa.string()),

@@ -10,10 +10,10 @@ from pyspark.sql.datasource import InputPartition
 
 # Bytes per task, the default of Spark's file sources.
 MAX_PARTITION_BYTES = 128 << 20
-# Cost of opening a file, in bytes.
+# Cost of opening a file, as a number of bytes read.
 OPEN_COST = 1 << 20
 _LEAST = 16 << 20
-# A task gets up to 1 / _TASKS of all bytes, but at least _LEAST and at most the limit that the user sets.
+# The capacity of a task is 1 / _TASKS of all bytes, but not below _LEAST and never above the user's limit.
 _TASKS = 64
 
 
