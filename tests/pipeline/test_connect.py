@@ -14,7 +14,7 @@ pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pyspark[connect]
 pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status (pyspark[connect])")
 
 
-def test_every_function_works_on_spark_connect(tmp_path: Path) -> None:
+def test_functions_and_sources_work_on_spark_connect(tmp_path: Path) -> None:
     env = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"}
     client = Path(__file__).with_name("connect_client.py")
     command = [sys.executable, str(client), str(tmp_path)]

@@ -1,4 +1,4 @@
-"""from_kafka, to_kafka, schema_of_kafka and decode, compared with the object codec."""
+"""from_kafka, to_kafka, schema_of_kafka and decode, compared with kafka_messages.arrow."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def decoder_by_version(request: pytest.FixtureRequest) -> Decoder:
     return found
 
 
-def test_failfast_error_names_the_row_and_permissive_mode(spark: SparkSession, decoder: Decoder) -> None:
+def test_failfast_error_contains_the_row_and_suggests_permissive_mode(spark: SparkSession, decoder: Decoder) -> None:
     with pytest.raises(PySparkException) as caught:
         decoder(frame(spark, GOOD, BAD).coalesce(1), {}).collect()
     text = str(caught.value)
@@ -169,7 +169,7 @@ def test_invalid_utf8_is_malformed_unless_validation_is_off(spark: SparkSession,
     assert text.select(F.is_valid_utf8("cluster_id"), F.hex("cluster_id")).collect() == [(False, "68FF7265")]
 
 
-def test_unknown_tagged_fields_are_an_optional_column(spark: SparkSession, decoder: Decoder) -> None:
+def test_unknown_tagged_fields_are_an_optional_field(spark: SparkSession, decoder: Decoder) -> None:
     df = frame(spark, GOOD[:-1] + b"\x01\x63\x02hi")
     out = rows(decoder(df, {"unknownTaggedFields": "true", "fields": "cluster_id"}))
     assert out == [{"cluster_id": "here", "_unknown_tagged_fields": {99: b"hi"}}]
@@ -247,7 +247,7 @@ def test_unknown_message_or_version_is_rejected() -> None:
         from_kafka("value", "MetadataRespons", 1)
     with pytest.raises(ValueError, match=r"^MetadataResponse has no version 99, only versions 0 to \d+$"):
         from_kafka("value", "MetadataResponse", 99)
-    with pytest.raises(ValueError, match=r"^version must be an integer, a column of integers or None, not 'v'$"):
+    with pytest.raises(ValueError, match=r"^version must be an integer or a column of integers, not 'v'$"):
         from_kafka("value", "MetadataResponse", "v")  # type: ignore[arg-type]  # the invalid argument
     with pytest.raises(ValueError, match=r"^to_kafka: version must be an integer or a column of integers, not None$"):
         to_kafka("value", "MetadataResponse", None)  # type: ignore[arg-type]  # the invalid argument
@@ -262,14 +262,14 @@ def test_schema_of_a_version_has_only_its_fields() -> None:
     assert "rack:string" in every.simpleString()
 
 
-def test_to_kafka_error_names_the_field(spark: SparkSession) -> None:
+def test_to_kafka_error_contains_the_field_name(spark: SparkSession) -> None:
     df = frame(spark, GOOD).select("id", from_kafka("value", "MetadataResponse", 12).alias("m"))
     broken = df.withColumn("m", F.col("m").withField("topics", F.lit(None)))
     with pytest.raises(PySparkException, match=r"row 0: MetadataResponse v12: topics: "):
         broken.select(to_kafka("m", "MetadataResponse", 12)).collect()
 
 
-def test_to_kafka_accepts_spark_types(spark: SparkSession) -> None:
+def test_to_kafka_casts_fields_without_loss(spark: SparkSession) -> None:
     value = "named_struct('metadata', 'm', 'offset', 5, 'commit_timestamp', 0L, 'leader_epoch', {}L, 'topic_id', null)"
     df = frame(spark, GOOD).select("id", F.expr(value.format(-1)).alias("v"))
     out = rows(df.select("id", to_kafka("v", "OffsetCommitValue", 3).alias("r")))
@@ -281,22 +281,22 @@ def test_to_kafka_accepts_spark_types(spark: SparkSession) -> None:
         frame(spark, GOOD).select(to_kafka(F.expr("named_struct('metadat', 'm')"), "OffsetCommitValue", 3)).collect()
 
 
-def test_decode_rejects_invalid_columns(spark: SparkSession) -> None:
+def test_decode_rejects_invalid_arguments(spark: SparkSession) -> None:
     df = frame(spark, GOOD)
     with pytest.raises(ValueError, match=r"^decode: unknown column 'valu'; did you mean 'value'\?$"):
         decode(df, "MetadataResponse", 12, "valu")
-    with pytest.raises(ValueError, match=r"^decode: the column 'id' is int; encoded messages must be binary$"):
+    with pytest.raises(ValueError, match=r"^decode: the column 'id' must be binary, not int$"):
         decode(df, "MetadataResponse", 12, "id")
     with pytest.raises(ValueError, match=r"^decode: the column 'id' already exists; choose another name for 'into'$"):
         decode(df, "MetadataResponse", 12, into="id")
-    with pytest.raises(ValueError, match=r"^decode: expected column names, got {'mode': 'PERMISSIVE'}$"):
+    with pytest.raises(ValueError, match=r"^decode: expected a column name, got {'mode': 'PERMISSIVE'}$"):
         decode(df, "MetadataResponse", 12, {"mode": "PERMISSIVE"})  # type: ignore[arg-type]  # the invalid argument
-    with pytest.raises(ValueError, match=r"^decode: expected column names, got Column<"):
+    with pytest.raises(ValueError, match=r"^decode: expected a column name, got Column<"):
         decode(df, "MetadataResponse", 12, F.col("value"))  # type: ignore[arg-type]  # the invalid argument
     with pytest.raises(ValueError, match=r"^decode: keep must be a list of column names, not 'id'$"):
         decode(df, "MetadataResponse", 12, keep="id")
     with pytest.raises(
-        ValueError, match=r"^decode: version must be an integer, a column of integers or None, not 1.0$"
+        ValueError, match=r"^decode: version must be an integer, a column of integers, its name or None, not 1.0$"
     ):
         decode(df, "MetadataResponse", 1.0)  # type: ignore[arg-type]  # the invalid argument
 

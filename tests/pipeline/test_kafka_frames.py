@@ -65,7 +65,7 @@ def test_frames_of_a_capture_are_read(spark: SparkSession, capture: Path) -> Non
     assert [row.header_size for row in sizes] == [read_request_header(each[4:])[1] for each in REQUESTS]
 
 
-def test_every_request_header_is_parsed() -> None:
+def test_request_headers_of_every_api_are_parsed() -> None:
     frames, want = [], []
     for each in apis():
         for version in {each.valid_versions.lowest, each.valid_versions.highest, 0} - {-1}:
@@ -178,7 +178,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_file_name_gives_connection_and_direction(name: str) -> None:
+def test_connection_and_direction_are_parsed_from_the_file_name(name: str) -> None:
     assert Naming(None, None, (9092,)).parse("kafka_frames", f"/captures/{name}") == NAMES[name]
 
 
@@ -196,8 +196,8 @@ def test_options_override_file_names(capture: Path, tmp_path: Path) -> None:
 REFUSED = {
     "no direction": (
         {},
-        "kafka_frames: the name of {file} does not give the direction, by exactly one broker port (9092), or by "
-        "'request' or 'response'. Set the option 'direction', 'brokerPorts' or 'fileNamePattern'",
+        "kafka_frames: the name of {file} does not show the direction: use a name with 'request' or 'response', or with "
+        "exactly one broker port (now 9092), or set the option 'direction', 'brokerPorts' or 'fileNamePattern'",
     ),
     "direction": (
         {"direction": "in"},
@@ -205,7 +205,8 @@ REFUSED = {
     ),
     "ports": (
         {"brokerPorts": "kafka"},
-        "kafka_frames: the option 'brokerPorts' must be a list of ports such as 9092, 9093, not 'kafka'",
+        "kafka_frames: the option 'brokerPorts' must be a comma-separated list of ports, such as '9092, 9093', "
+        "not 'kafka'",
     ),
     "no pattern": (
         {"fileNamePattern": "("},
@@ -214,12 +215,12 @@ REFUSED = {
     ),
     "no groups": (
         {"fileNamePattern": ".*"},
-        "kafka_frames: the option 'fileNamePattern' must have the groups (?P<connection>...) or "
-        "(?P<direction>...) or both, and no others; '.*' has none",
+        "kafka_frames: the option 'fileNamePattern' must have the group (?P<connection>...) or "
+        "(?P<direction>...), or both, and no other named group; '.*' has none",
     ),
     "no match": (
         {"fileNamePattern": "(?P<connection>[0-9])"},
-        "kafka_frames: the option 'fileNamePattern' '(?P<connection>[0-9])' does not match the name of {file}",
+        "kafka_frames: the option 'fileNamePattern' '(?P<connection>[0-9])' does not match the whole name of {file}",
     ),
     "another direction": (
         {"fileNamePattern": "cap(?P<direction>.*)"},
@@ -262,7 +263,7 @@ def follow(*lines: bytes, port: int = 9092) -> bytes:
     return b"\n".join((b"\n" + bar, b"Follow: tcp,raw", b"Filter: tcp.stream eq 0", nodes, *lines, bar, b""))
 
 
-def test_followed_connection_is_read(tmp_path: Path) -> None:
+def test_tshark_follow_output_is_read(tmp_path: Path) -> None:
     both = (REQUESTS[0] + REQUESTS[1]).hex().encode()
     responses = [b"\t" + each.hex().encode() for each in RESPONSES]
     text = follow(both[:30], both[30:], responses[0], REQUESTS[2].hex().upper().encode(), responses[1])
@@ -281,7 +282,7 @@ def test_followed_connection_is_read(tmp_path: Path) -> None:
         read(tmp_path, layout="follow", brokerPorts="1")
 
 
-def test_damaged_follow_text_is_a_problem(tmp_path: Path) -> None:
+def test_invalid_tshark_line_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "stream0.txt"
     file.write_bytes(follow(REQUESTS[0].hex().encode(), b"xyz", REQUESTS[1].hex().encode()))
     rows = read(file, layout="follow", mode="PERMISSIVE")
@@ -297,7 +298,7 @@ def test_damaged_follow_text_is_a_problem(tmp_path: Path) -> None:
         read(file, layout="follow")
 
 
-def test_damaged_follow_text_within_a_frame_is_a_problem(tmp_path: Path) -> None:
+def test_invalid_tshark_line_within_a_frame_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "stream0.txt"
     cut = REQUESTS[1][:9]
     file.write_bytes(follow(REQUESTS[0].hex().encode(), cut.hex().encode(), b"xyz"))
@@ -330,7 +331,7 @@ def test_file_without_tshark_output_is_a_problem(tmp_path: Path) -> None:
     assert [row["correlation_id"] for row in read(tmp_path, layout="follow", ignoreCorruptFiles="true")] == [1]
 
 
-def test_corrupt_rest_is_limited_to_1_mib(tmp_path: Path) -> None:
+def test_corrupt_column_has_the_first_mib_of_the_rest(tmp_path: Path) -> None:
     rest = b"\xff" * (2 << 20)
     (tmp_path / "a.request").write_bytes(REQUESTS[0] * 3 + rest)
     with pytest.MonkeyPatch.context() as patch:
@@ -339,7 +340,7 @@ def test_corrupt_rest_is_limited_to_1_mib(tmp_path: Path) -> None:
     assert [row["bad"] for row in rows] == [None, None, None, rest[: 1 << 20]]
 
 
-def test_rows_before_a_problem_are_kept(tmp_path: Path) -> None:
+def test_ignore_corrupt_files_keeps_earlier_rows(tmp_path: Path) -> None:
     (tmp_path / "a.request").write_bytes(REQUESTS[0] + REQUESTS[1] + frame(b"\0\3") + REQUESTS[2])
     assert [row["correlation_id"] for row in read(tmp_path, ignoreCorruptFiles="true")] == [1, 2]
 

@@ -64,7 +64,7 @@ def read(spark: SparkSession, folder: Path) -> Any:
     return read
 
 
-def test_columns_equal_the_spark_kafka_source(read: Any) -> None:
+def test_default_columns_equal_those_of_the_spark_kafka_source(read: Any) -> None:
     assert read().schema.simpleString() == KAFKA + ">"
     assert read(includeHeaders="true").schema.simpleString() == KAFKA + HEADERS + ">"
     assert read(includeBatchMetadata="true").schema.names[7:11] == ["file", "position", "base_offset", "leader_epoch"]
@@ -81,14 +81,14 @@ def test_rows_have_keys_values_and_headers(read: Any) -> None:
     assert [(each.key, bytes(each.value)) for each in row.headers] == [("h", b"x")]
 
 
-def test_file_is_split_into_partitions(read: Any) -> None:
+def test_file_is_split_into_spark_partitions(read: Any) -> None:
     df = read(maxPartitionBytes="100b")
     assert df.select(F.spark_partition_id()).distinct().count() > 4
     assert sorted(row.offset for row in df.collect()) == sorted([*range(100), *range(100)])
 
 
 @pytest.mark.parametrize("lookback", [_range_reader.LOOKBACK, 1000])
-def test_split_file_with_damaged_length_reads_the_same(tmp_path: Path, lookback: int) -> None:
+def test_damaged_length_gives_the_same_rows_in_a_split_file(tmp_path: Path, lookback: int) -> None:
     parts = [batch_writer.write_batches(records(5 * n, 5), base_offset=5 * n) for n in range(24)]
     sound = b"".join(parts)
     places = [sum(map(len, parts[:n])) for n in range(25)]
@@ -191,7 +191,7 @@ def test_corrupt_batch_is_a_row_in_permissive_mode(read: Any, folder: Path) -> N
     assert len(row.corrupt.bytes) == row.corrupt.size
 
 
-def test_ignore_corrupt_files_skips_the_rest(read: Any, folder: Path) -> None:
+def test_ignore_corrupt_files_skips_the_rest_of_a_file(read: Any, folder: Path) -> None:
     damage(folder)
     df = read(ignoreCorruptFiles="true")
     assert {(row.partition, row["count"]) for row in df.groupBy("partition").count().collect()} == {(0, 20), (1, 100)}
@@ -206,7 +206,7 @@ REFUSED = {
     "unlike any": ({"owner": "me"}, "kafka_log: unknown option 'owner'. Known are path, paths, "),
     "size": (
         {"maxPartitionBytes": "much"},
-        "kafka_log: the option 'maxPartitionBytes' must be a size such as 128m, not 'much'",
+        "kafka_log: the option 'maxPartitionBytes' must be a size above 0, such as 128m, not 'much'",
     ),
     "flag": ({"checkCrcs": "1"}, "kafka_log: the option 'checkCrcs' must be one of true, false, not '1'"),
 }

@@ -28,7 +28,7 @@ class Broker:
     segments: dict[int, bytes] = field(default_factory=lambda: {0: b""})
     end: int = 0
     outcomes: dict[int, str | None] = field(default_factory=dict)
-    """Of each record of a transaction its end, once it has one; of others nothing."""
+    """COMMIT or ABORT by offset, for the records of finished transactions."""
     records: list[int] = field(default_factory=list)
     open: dict[int, list[int]] = field(default_factory=dict)
 
@@ -83,7 +83,7 @@ def test_read_committed_equals_a_model_for_any_transactions(
     folder = broker.write(tmp_path_factory.getbasetemp() / "payments-0", first)
     start = sorted(broker.segments)[first]
     if first:
-        # Of transactions that began before the first file, only records in the files are known.
+        # A transaction that began before the first file begins, for the reader, at its first record in the files.
         stable = [[at for at in offsets if at >= start] for offsets in broker.open.values()]
         broker.open = {number: offsets for number, offsets in enumerate(stable) if offsets}
     expected = [at for at in broker.committed() if at >= start]
@@ -102,7 +102,7 @@ def write_sample_log(tmp_path: Path) -> Path:
     return broker.write(tmp_path / "payments-0")
 
 
-def test_read_committed_with_offsets_and_metadata(tmp_path: Path) -> None:
+def test_read_committed_combines_with_offsets_and_metadata(tmp_path: Path) -> None:
     log = write_sample_log(tmp_path)
     assert offsets_of(reader_of(log)) == [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13]
     found = rows_of(reader_of(log, includeBatchMetadata="true", **COMMITTED))
@@ -112,7 +112,7 @@ def test_read_committed_with_offsets_and_metadata(tmp_path: Path) -> None:
     assert offsets_of(some) == [2, 6, 8, 9, 10]
 
 
-def test_open_transactions_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_start_of_an_open_transaction_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = write_sample_log(tmp_path)
     offsets_of(reader_of(log, **COMMITTED))
     assert caplog.messages == [
@@ -165,7 +165,7 @@ def test_damaged_marker_leaves_the_transaction_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("partition", [0, 1])
-def test_committed_offsets_of_a_broker_equal_its_dump(partition: int) -> None:
+def test_read_committed_equals_the_dump_of_a_broker_log(partition: int) -> None:
     recorded = json.loads((CLUSTER / "expected.json").read_text())
     producers = recorded["producers"][f"payments-{partition}"]
     stable = min(at for each in producers if (at := each["transaction_start_offset"]) is not None)
@@ -187,11 +187,11 @@ def test_committed_offsets_of_a_broker_equal_its_dump(partition: int) -> None:
     assert 0 < len(expected) < sum(len(each["records"]) for each in batches if not each["isControl"])
 
 
-def test_read_committed_is_rejected_for_streams(tmp_path: Path) -> None:
+def test_invalid_isolation_levels_are_rejected(tmp_path: Path) -> None:
     source = KafkaLogDataSource({"path": str(write_sample_log(tmp_path)), **COMMITTED})
     with pytest.raises(ValueError, match=r".") as caught:
         source.streamReader(source.schema())
-    assert str(caught.value) == "kafka_log: the option 'isolationLevel' as 'read_committed' is not supported by streams"
+    assert str(caught.value) == "kafka_log: isolationLevel=read_committed is not supported by streams"
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(tmp_path, isolationLevel="serializable")
     assert (

@@ -72,7 +72,7 @@ def test_timestamp_after_the_log_selects_the_log_end(log: Path, time: int) -> No
     assert offsets_of(reader_of(log, startingTimestamp=str(time), **latest)) == []
 
 
-def test_timestamp_options_take_precedence_over_offsets(log: Path) -> None:
+def test_timestamp_options_take_precedence_over_starting_offsets(log: Path) -> None:
     all_three: dict[str, Any] = {
         "startingTimestamp": "70000",
         "startingOffsetsByTimestamp": offsets(p0=60000),
@@ -83,7 +83,7 @@ def test_timestamp_options_take_precedence_over_offsets(log: Path) -> None:
     assert offsets_of(reader_of(log, **all_three))[0] == 60
 
 
-def test_timestamp_without_offset_is_rejected(log: Path) -> None:
+def test_starting_timestamp_after_all_records_is_rejected(log: Path) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingTimestamp="80000").partitions()
     assert str(caught.value) == (
@@ -106,7 +106,7 @@ def test_offsets_apply_to_older_formats(tmp_path: Path) -> None:
     assert offsets_of(reader_of(folder, startingTimestamp="7000", endingTimestamp="9000")) == [7, 8]
 
 
-def test_file_names_without_offsets_are_read(log: Path) -> None:
+def test_offsets_apply_to_files_without_segment_names(log: Path) -> None:
     for number, file in enumerate(sorted(log.iterdir())):
         file.rename(log / f"part{number}.log")
     with counted() as work:
@@ -194,7 +194,7 @@ LOST = (
 )
 
 
-def test_empty_last_segment_sets_the_end_offset(log: Path) -> None:
+def test_empty_last_segment_determines_the_log_end(log: Path) -> None:
     (log / f"{90:020}.log").write_bytes(b"")
     assert offsets_of(reader_of(log, startingOffsets=offsets(p0=90))) == []
     assert offsets_of(reader_of(log, endingOffsets=offsets(p0=90))) == list(range(20, 80))
@@ -229,7 +229,7 @@ def test_offset_outside_the_log_is_rejected(log: Path, options: dict[str, str], 
     assert offsets_of(reader_of(log, failOnDataLoss="false", **options)) == there
 
 
-def test_offset_missing_in_one_replica_is_rejected(log: Path) -> None:
+def test_ending_offset_beyond_one_replica_is_rejected(log: Path) -> None:
     copy = log.parent / "b2" / "orders-0"
     segment(copy, 20, 4)
     with pytest.raises(ValueError, match=r".") as caught:
@@ -261,7 +261,7 @@ def read(stream: Any, start: Any, end: Any) -> list[int]:
         ({"startingTimestamp": "90000", "startingOffsetsByTimestampStrategy": "latest"}, 80),
     ],
 )
-def test_stream_starts_at_the_given_offset(log: Path, options: dict[str, str], first: int) -> None:
+def test_stream_starts_at_the_given_offset_or_timestamp(log: Path, options: dict[str, str], first: int) -> None:
     stream = open_stream(log.parent / "orders-*", **options)
     start = json.loads(json.dumps(stream.initialOffset()))
     end = json.loads(json.dumps(stream.planned(start, Limit(files=1))))

@@ -122,7 +122,7 @@ def is_so(found: Filter, row: dict[str, Any]) -> bool | None:
 
 @given(st.lists(filters(), min_size=1, max_size=3))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_pushed_filters_select_the_same_rows(logs: Path, given_filters: list[Filter]) -> None:
+def test_pushed_filters_select_the_same_rows_as_a_model(logs: Path, given_filters: list[Filter]) -> None:
     options = {"mode": "PERMISSIVE", "includeBatchMetadata": "true"}
     reader = reader_of(logs / "*", **options)
     assert list(reader.pushFilters(given_filters)) == []

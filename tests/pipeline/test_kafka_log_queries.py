@@ -22,7 +22,7 @@ batch_writer = pytest.importorskip(
 
 SECONDS = 120
 HAS_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None
-"""Since Spark 4.2."""
+"""True since Spark 4.2."""
 
 
 def segment(folder: Path, base: int, batches: int, rows: int = 5) -> Path:
@@ -121,7 +121,7 @@ def test_starting_offsets_apply_only_to_a_new_query(query: Query) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not HAS_LIMITS, reason="before Spark 4.2 no source is asked what there is")
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 does not ask sources for the latest offset")
 def test_progress_reports_rows_and_unread_bytes(query: Query) -> None:
     segment(query.folder / "log" / "orders-0", 0, 2)
     last = segment(query.folder / "log" / "orders-0", 10, 3)
@@ -139,7 +139,7 @@ def test_progress_reports_rows_and_unread_bytes(query: Query) -> None:
     assert folder["next"] == 25
 
 
-def test_second_driver_on_a_checkpoint_fails_the_query(query: Query) -> None:
+def test_batch_planned_by_another_driver_fails_the_query(query: Query) -> None:
     log = query.folder / "log" / "orders-0"
     segment(log, 0, 1)
     running = query.start(False)
@@ -169,7 +169,7 @@ def test_failed_batch_is_repeated(query: Query) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
-def test_limits_split_into_batches(query: Query) -> None:
+def test_limits_split_data_into_batches(query: Query) -> None:
     log = query.folder / "log"
     for base in (0, 5, 10):
         os.utime(segment(log / "orders-0", base, 1), (base, base))
@@ -215,7 +215,7 @@ def offsets(spark: SparkSession, tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def test_decode_internal_equals_the_function(spark: SparkSession, offsets: Path) -> None:
+def test_decode_internal_equals_the_function_consumer_offsets(spark: SparkSession, offsets: Path) -> None:
     reader = spark.read.format("kafka_log").option("mode", "PERMISSIVE")
     want = reader.load(str(offsets / "__consumer_offsets-*")).transform(consumer_offsets)
     found = reader.option("decode", "internal").load(str(offsets / "__consumer_offsets-*"))
@@ -277,11 +277,11 @@ def test_decode_internal_rejects_invalid_input(spark: SparkSession, offsets: Pat
     name = f"{0:020}.log"
     assert (
         f"kafka_log: decode=internal decodes one topic, found '__consumer_offsets' ({one}/{name}) "
-        f"and '__transaction_state' ({two}/{name}); read them separately"
+        f"and '__transaction_state' ({two}/{name}); read one topic at a time, and set 'topic' to it or not at all"
     ) in error("__*")
     assert (
         f"kafka_log: decode=internal decodes one topic, found '__share_group_state' (the option 'topic') "
-        f"and '__consumer_offsets' ({one}/{name}); read them separately"
+        f"and '__consumer_offsets' ({one}/{name}); read one topic at a time, and set 'topic' to it or not at all"
     ) in error("__consumer_offsets-7", topic="__share_group_state")
     assert (
         f"kafka_log: decode=internal: the folder of {offsets}/copy/{name} does not name its topic; "

@@ -77,7 +77,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
                         break
                 time.sleep(0.2)
             else:
-                pytest.fail(f"the S3 server did not begin: {Path(log.name).read_text()}")
+                pytest.fail(f"the S3 server did not start: {Path(log.name).read_text()}")
             yield port
         finally:
             process.terminate()
@@ -143,7 +143,7 @@ def test_s3_errors_contain_no_credentials(spark: SparkSession, store: Store) -> 
     assert SECRET not in str(caught.value)
     with pytest.raises(PySparkException) as caught:
         reader.load(store.uri("here") + "&color=red").collect()
-    assert f"kafka_log: no file system for s3://{store.bucket}/here: " in str(caught.value)
+    assert f"kafka_log: cannot open the file system of s3://{store.bucket}/here: " in str(caught.value)
     assert "color" in str(caught.value)
     assert SECRET not in str(caught.value)
 
@@ -157,7 +157,7 @@ def test_file_uris_are_read_and_unknown_schemes_rejected(tmp_path: Path) -> None
         assert (file.path, file.base_name) == (str(folder / file.base_name), f"{0:020}.log")
         assert _files.open_file(file.root, file.path).read() == b""
         assert [each.path for each in FileSelection((file.uri,)).find("kafka_log")] == [file.path]
-    with pytest.raises(ValueError, match=r"^kafka_log: no file system for nope://a/b: .*nope"):
+    with pytest.raises(ValueError, match=r"^kafka_log: cannot open the file system of nope://a/b: .*nope"):
         FileSelection(("nope://user:secret@a/b?key=secret",)).find("kafka_log")
     with pytest.raises(ValueError, match=r"^kafka_log: \[PATH_NOT_FOUND\] Path does not exist: mock:///nothing\.$"):
         FileSelection(("mock:///nothing",)).find("kafka_log")
@@ -197,7 +197,7 @@ class Remote:
         return found
 
 
-def test_end_of_large_object_is_found_with_few_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_end_of_large_object_is_found_without_reading_all_of_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     record = [{"value": bytes(1 << 20), "timestamp": 1}]
     parts = [batch_writer.write_batches(record, base_offset=at) for at in range(48)]
     whole = b"".join(parts)

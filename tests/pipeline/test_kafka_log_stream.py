@@ -28,7 +28,7 @@ def test_growing_segment_is_read_by_complete_batches(log: Log) -> None:
     assert rows == [5, 6, 7, 8, 9]
 
 
-def test_stream_offset_lists_read_files_and_sizes(log: Log) -> None:
+def test_stream_offset_has_the_size_of_the_last_file(log: Log) -> None:
     for _ in range(20):
         log.append(1)
         log.roll()
@@ -73,7 +73,7 @@ def test_starting_offsets_latest_skips_existing_records(log: Log) -> None:
     assert open_stream(log.folder).initialOffset() == EMPTY
 
 
-def test_new_and_deleted_partition_folders_are_followed(tmp_path: Path) -> None:
+def test_new_partition_folders_are_read_and_deleted_ones_skipped(tmp_path: Path) -> None:
     first = Log(tmp_path / "orders-0")
     first.append(1)
     stream = open_stream(tmp_path / "orders-*")
@@ -87,7 +87,7 @@ def test_new_and_deleted_partition_folders_are_followed(tmp_path: Path) -> None:
     assert open_stream(tmp_path / "nothing-*").planned(EMPTY, Limit()) == EMPTY
 
 
-def test_files_with_other_names_are_tracked_by_size(tmp_path: Path) -> None:
+def test_files_without_segment_names_are_tracked_by_size(tmp_path: Path) -> None:
     (tmp_path / "b.log").write_bytes(batch(0, 2))
     stream = open_stream(tmp_path)
     at, rows = follow(stream, EMPTY)
@@ -101,7 +101,7 @@ def test_files_with_other_names_are_tracked_by_size(tmp_path: Path) -> None:
     }
 
 
-def test_damaged_batch_fails_or_is_a_corrupt_row(log: Log) -> None:
+def test_damaged_batch_fails_the_stream_or_is_a_corrupt_row(log: Log) -> None:
     log.append(1)
     begin = log.active.stat().st_size
     log._write(b"\xff" * 100)
@@ -167,9 +167,9 @@ def test_invalid_options_are_rejected(tmp_path: Path, options: dict[str, str], t
     assert str(caught.value) == text
 
 
-def test_invalid_checkpoint_is_rejected(log: Log) -> None:
+def test_checkpoint_of_another_version_or_path_is_rejected(log: Log) -> None:
     stream = open_stream(log.folder)
-    text = "^kafka_log: unknown version 2 of offsets in the checkpoint; expected 1; use a new checkpoint$"
+    text = "^kafka_log: unknown version 2 of offsets in the checkpoint, expected 1; use a new checkpoint$"
     with pytest.raises(ValueError, match=text):
         stream.planned({"version": 2}, Limit())
     other = {"version": 1, "folders": {"/elsewhere/*.log": {"files": {"x.log": 1}}}}

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from kafka_messages_spark.sources.kafka_log._planner import Limit
 
 
-@pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 a source is told where its stream is")
-def test_restart_before_spark_4_2_continues(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.skipif(HAS_LIMITS, reason="Spark 4.2 and later pass the current offset to sources")
+def test_restart_on_spark_4_1_continues_or_reports_rewritten_files(log: Log, caplog: pytest.LogCaptureFixture) -> None:
     log.append(2)
     stream = open_stream(log.folder)
     at = json_round_trip(stream.initialOffset())
@@ -99,7 +99,7 @@ def test_cleaned_segment_is_read_after_other_partitions(tmp_path: Path) -> None:
     assert follow(stream, at)[1] == [5]
 
 
-def test_refilled_empty_segment_is_read(log: Log) -> None:
+def test_records_merged_into_an_empty_segment_are_read_once(log: Log) -> None:
     log.append(2)
     log.roll()
     log.append(2)

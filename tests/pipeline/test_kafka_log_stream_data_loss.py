@@ -11,7 +11,7 @@ from growing_log import EMPTY, LOST, Log, batch, follow, open_stream, read
 from kafka_messages_spark.sources.kafka_log._planner import Limit
 
 
-def test_deleted_planned_file_is_data_loss(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+def test_deletion_of_a_planned_file_is_data_loss(log: Log, caplog: pytest.LogCaptureFixture) -> None:
     log.append(1)
     log.roll()
     log.append(1)
@@ -26,7 +26,7 @@ def test_deleted_planned_file_is_data_loss(log: Log, caplog: pytest.LogCaptureFi
     assert caplog.messages == [f"Some data may have been lost: {gone} was deleted after this batch was planned"]
 
 
-def test_truncated_planned_file_is_data_loss(log: Log) -> None:
+def test_truncation_of_a_planned_file_is_data_loss(log: Log) -> None:
     log.append(1)
     log.append(1)
     end = open_stream(log.folder).planned(EMPTY, Limit())
@@ -52,7 +52,7 @@ def test_retention_of_unread_segments_is_data_loss(log: Log) -> None:
     log.retain()
     with pytest.raises(ValueError, match="begins later") as caught:
         open_stream(log.folder).planned(at, Limit())
-    what = f"{log.folder}/{names[1]} is gone; expected offset 1, but {log.folder}/{names[2]} begins later"
+    what = f"{log.folder}/{names[1]} was deleted or rewritten; expected offset 1, but {log.folder}/{names[2]} begins later"
     assert str(caught.value) == f"kafka_log: {what}. {LOST}"
     assert follow(open_stream(log.folder, failOnDataLoss="false"), at)[1] == [2, 3]
 
@@ -67,7 +67,7 @@ def test_retention_of_read_segments_is_not_data_loss(log: Log) -> None:
     assert follow(open_stream(log.folder), at)[1] == [3]
 
 
-def test_segment_cleaned_while_reading_is_data_loss(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+def test_segment_cleaned_after_planning_is_data_loss(log: Log, caplog: pytest.LogCaptureFixture) -> None:
     log.append(2)
     log.append(2)
     stream, warned = open_stream(log.folder), open_stream(log.folder, failOnDataLoss="false")
@@ -77,14 +77,14 @@ def test_segment_cleaned_while_reading_is_data_loss(log: Log, caplog: pytest.Log
     log.append(1)
     log.clean(1, 0, 1)
     name = log.segments()[0]
-    what = f"{name} was rewritten since this batch was planned: it has offset 6, but all were below 4"
+    what = f"{name} was rewritten since this batch was planned: it has offset 6, but all offsets were below 4"
     with pytest.raises(ValueError, match=rf"^kafka_log: {re.escape(what)}\. Some data may have been lost: "):
         read(stream, EMPTY, end)
     assert read(open_stream(log.folder), EMPTY, end) == read(warned, EMPTY, end) == [2, 3]
     assert f"Some data may have been lost: {what}" in caplog.text
 
 
-def test_segment_cleaned_before_the_read_position_is_data_loss(log: Log) -> None:
+def test_record_removed_below_the_read_position_is_data_loss(log: Log) -> None:
     log.append(2)
     stream = open_stream(log.folder)
     at, _ = follow(stream, EMPTY)
@@ -101,7 +101,7 @@ def test_segment_cleaned_before_the_read_position_is_data_loss(log: Log) -> None
     assert read(open_stream(log.folder), at, end) == [2, 3]
 
 
-def test_truncated_read_file_is_data_loss(log: Log) -> None:
+def test_truncation_of_a_read_file_is_data_loss(log: Log) -> None:
     log.append(1)
     log.append(1)
     at, _ = follow(open_stream(log.folder), EMPTY)

@@ -38,7 +38,7 @@ def read_batch(path: Path, **options: str) -> list[int | None]:
     ]
 
 
-def test_ranges_start_at_batch_boundaries(log: Log) -> None:
+def test_ranges_of_a_split_file_contain_every_record_once(log: Log) -> None:
     rows = [{"value": b"x" * 100, "timestamp": at} for at in range(150)]
     one = bytes(write_batches(rows, base_offset=0))
     count = (6 << 20) // len(one)
@@ -53,7 +53,7 @@ def test_batch_larger_than_its_range_is_read_once(log: Log) -> None:
     assert read_batch(log.folder, maxPartitionBytes="1m") == [0, 1, 2]
 
 
-def test_ranges_after_damage_are_read(log: Log) -> None:
+def test_records_after_damage_are_read_in_ranges(log: Log) -> None:
     for at in range(100):
         log.append(1)
         if at == 5:
@@ -126,9 +126,9 @@ def test_spark_read_limits_are_supported(log: Log) -> None:
     assert read(stream, EMPTY, stream.latestOffset(EMPTY, ReadAllAvailable())) == [0, 1, 2]
 
 
-@pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 there are limits")
+@pytest.mark.skipif(HAS_LIMITS, reason="Spark 4.2 and later support limits")
 @pytest.mark.parametrize("name", ["maxFilesPerTrigger", "maxBytesPerTrigger"])
-def test_limits_before_spark_4_2_are_rejected(log: Log, name: str) -> None:
+def test_limits_are_rejected_before_spark_4_2(log: Log, name: str) -> None:
     text = rf"^kafka_log: the option '{name}' requires Spark 4.2 or later; earlier versions read all new data at once$"
     with pytest.raises(ValueError, match=text):
         open_stream(log.folder, **{name: "7"})

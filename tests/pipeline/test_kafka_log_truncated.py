@@ -1,4 +1,4 @@
-"""kafka_log reports a truncated segment that is not the last one; without Spark."""
+"""Truncated segments before the last one in kafka_log, tested without Spark."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kafka_messages_spark.sources.kafka_log._planner import Limit
 from kafka_messages_spark.sources.kafka_log._stream import LogStream
 
 POSITION = sum(len(batch_of(range(base, base + 5))) for base in (0, 5, 10))
-"""Of the batch that is cut."""
+"""Position of the truncated batch."""
 CUT = 40
-"""Bytes of the last batch that are left."""
+"""Size of what is left of the truncated batch."""
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
         ),
         (
             {"f": "MetadataResponse"},
-            "register: the function 'f' must be (message, version) or (message, version, options), not 'MetadataResponse'",
+            "register: functions['f'] must be (message, version) or (message, version, options), not 'MetadataResponse'",
         ),
         (
             {"f": ("MetadataResponse", "12")},
@@ -90,7 +90,7 @@ def test_registered_functions_work_in_sql(spark: SparkSession) -> None:
         ),
         (
             {"f": (int, 1)},
-            f"messageName must be the name of a message, such as 'MetadataResponse', not {int!r}",
+            f"expected the name of a message, such as 'MetadataResponse', got {int!r}",
         ),
         (
             {5: (MetadataResponse, 12)},

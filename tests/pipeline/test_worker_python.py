@@ -71,7 +71,7 @@ def test_first_sample_runs_without_an_activated_environment(other: Path) -> None
     assert any("here" in line for line in output_lines(other, script=setup + make + use))
 
 
-def test_local_connect_without_an_activated_environment_is_explained(other: Path) -> None:
+def test_local_connect_server_without_the_package_is_rejected(other: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio (pyspark[connect])")
     assert output_lines(other, "connect") == [
         f"register: the Python of Spark's workers, {other}/python3, has no module 'kafka_messages_spark': set "

@@ -30,7 +30,7 @@ _DIRECTION = re.compile(r"(request|response)s?", re.IGNORECASE)
 class Naming:
     # Direction of all files, overriding their names.
     direction: str | None
-    # Regular expression with the groups connection and direction.
+    # Regular expression with the group connection or direction, or both.
     pattern: re.Pattern[str] | None
     # Ports of brokers; determine the direction if the name contains both addresses, as tcpflow writes them.
     broker_ports: tuple[int, ...]
@@ -50,9 +50,9 @@ class Naming:
         if direction is None:
             ports = ", ".join(map(str, self.broker_ports))
             raise invalid_argument(
-                f"{owner}: the name of {file} does not give the direction, by exactly one broker port "
-                f"({ports}), or by 'request' or 'response'. Set the option 'direction', 'brokerPorts' or "
-                "'fileNamePattern'"
+                f"{owner}: the name of {file} does not show the direction: use a name with 'request' or "
+                f"'response', or with exactly one broker port (now {ports}), or set the option 'direction', "
+                "'brokerPorts' or 'fileNamePattern'"
             )
         return connection, direction
 
@@ -61,7 +61,7 @@ class Naming:
         found = self.pattern.fullmatch(name)
         if found is None:
             raise invalid_argument(
-                f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not match the name of {file}"
+                f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not match the whole name of {file}"
             )
         groups = found.groupdict()
         direction = groups.get("direction")

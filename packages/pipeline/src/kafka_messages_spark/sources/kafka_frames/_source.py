@@ -1,4 +1,4 @@
-"""Options and reader of ``kafka_frames``."""
+"""Data source, options and reader of ``kafka_frames``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OPTIONS = (
 # Default of brokerPorts: Kafka's default port.
 BROKER_PORTS = "9092"
 
-# Maximum length of the lines that precede the hex lines.
+# Maximum length of a line before the hex lines.
 _MAX_LINE = 1 << 16
 
 _log = logging.getLogger(__name__)
@@ -121,8 +121,8 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
         ) from None
     if not set(found.groupindex) <= {"connection", "direction"} or not found.groupindex:
         raise invalid_argument(
-            f"{NAME}: the option 'fileNamePattern' must have the groups (?P<connection>...) or "
-            f"(?P<direction>...) or both, and no others; {text!r} has {', '.join(found.groupindex) or 'none'}"
+            f"{NAME}: the option 'fileNamePattern' must have the group (?P<connection>...) or "
+            f"(?P<direction>...), or both, and no other named group; {text!r} has {', '.join(found.groupindex) or 'none'}"
         )
     return found
 
@@ -131,7 +131,7 @@ def _ports(text: str) -> tuple[int, ...]:
     ports = [each.strip() for each in text.split(",")]
     if not all(each.isascii() and each.isdecimal() and int(each) < 1 << 16 for each in ports):
         raise invalid_argument(
-            f"{NAME}: the option 'brokerPorts' must be a list of ports such as 9092, 9093, not {text!r}"
+            f"{NAME}: the option 'brokerPorts' must be a comma-separated list of ports, such as '9092, 9093', not {text!r}"
         )
     return tuple(map(int, ports))
 

@@ -1,4 +1,4 @@
-"""Parser of ``tshark -q -z follow,tcp,raw,N``, with both directions as hex lines.
+"""Parser of the output of ``tshark -q -z follow,tcp,raw,N``, with both directions as hex lines.
 
 The first lines name the two nodes; lines of node 1 start with a tab.
 """
@@ -39,9 +39,9 @@ class NotTsharkTextError(PySparkValueError):
 
 
 def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...]) -> FollowedStream:
-    """Return the client and broker.
+    """Find the client and the broker, which has one of the ``ports``, in the first lines of tshark's output.
 
-    Raises NotTsharkTextError, or PySparkValueError if the ports do not identify the broker.
+    Raises NotTsharkTextError if they do not name both nodes, PySparkValueError if the ports do not identify the broker.
     """
     found: dict[int, tuple[str, int]] = {}
     for number, line in enumerate(lines):

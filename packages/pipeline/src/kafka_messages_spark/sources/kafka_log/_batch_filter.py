@@ -22,7 +22,7 @@ class Bounds:
     from_offset: int | None = None
     # Exclusive.
     until_offset: int | None = None
-    # Microseconds since the epoch.
+    # Microseconds since the epoch; until_time is exclusive.
     from_time: int | None = None
     until_time: int | None = None
 

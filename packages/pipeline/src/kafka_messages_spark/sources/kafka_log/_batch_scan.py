@@ -14,7 +14,7 @@ from kafka_records.segments.batch_headers import read_batch_headers
 from .._files import File, FileView, is_local, open_file, open_filesystem
 
 _LOCAL_CHUNK, _REMOTE_CHUNK = 4 << 10, 1 << 20
-# Minimum batch size for reading the next header alone, instead of the bytes before it.
+# After a batch of at least this size, read only the next header, not a chunk.
 _FAR = 1 << 10
 # Maximum bytes to scan in remote files; for larger ones only the end is read.
 _REMOTE_SCAN = 32 << 20
@@ -27,21 +27,21 @@ _LAST_OFFSET_DELTA = 23
 
 @dataclass(frozen=True)
 class BatchScan:
-    # End of the last complete batch, or the start if there is none.
+    # End of the last complete batch, or the start of the scan if there is none.
     end: int
     first_offset: int | None = None
     # Offset after the last batch.
     next_offset: int | None = None
-    # True if more complete batches may follow.
+    # True if the limit ended the scan, so that more complete batches may follow.
     is_cut: bool = False
-    # False if other bytes are in place of a batch; True at the end of the file.
+    # False if the scan ended at bytes that are not a batch; True at the end of the file.
     is_batch: bool = True
 
 
 def scan_batches(file: File, position: int, most: int | None = None) -> BatchScan:
-    """Find the end of the complete batches within ``most`` bytes, or of the first batch if it is larger. Raises OSError.
+    """Find the end of the complete batches in ``most`` bytes from ``position``, or of the first batch if it is larger.
 
-    Ignores ``most`` above 32 MiB for a remote file, which is then read to its end.
+    For a remote file, ignores ``most`` above 32 MiB and goes on to the end of the file. Raises OSError.
     """
     filesystem, _, _ = open_filesystem(file.root)
     if not is_local(filesystem) and most is not None and most > _REMOTE_SCAN:
@@ -89,7 +89,7 @@ def _reader(file: Any, chunk: int) -> Callable[[int, int], bytes]:
 def batch_before(file: Any, base: int, place: int) -> int | None:
     """Return the start of the last batch at or before ``place``, or None at invalid bytes.
 
-    ``base`` is the start of a batch. After a damaged length the result is arbitrary.
+    ``base`` is the start of a batch at or before ``place``. After a damaged length the result may be wrong.
     """
     read, at, last = _reader(file, _LOCAL_CHUNK), base, base
     seek, fetch = file.seek, file.read

@@ -33,7 +33,7 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "StringEndsWith": pc.ends_with,
     "StringContains": pc.match_substring,
 }
-# Filters whose bound is the value plus 1: exclusive lower and inclusive upper bounds.
+# Filters with a bound of the value plus 1: the lower one of GreaterThan, the (exclusive) upper one of the others.
 _WITH_LAST = ("GreaterThan", "LessThanOrEqual", "EqualTo", "EqualNullSafe", "In")
 
 
@@ -66,7 +66,7 @@ class Condition:
         return cls(name, kind, tuple(map(_plain, values)), is_negated)
 
     def holds(self, column: Any) -> Any:
-        """Return a boolean or null per value, with SQL semantics."""
+        """Return whether the condition holds, per value of ``column``; may be null, as in SQL."""
         found = self._holds(column)
         return pc.invert(found) if self.is_negated else found
 

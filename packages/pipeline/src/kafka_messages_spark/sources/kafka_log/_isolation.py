@@ -25,7 +25,7 @@ _Event = tuple[int, int, str | None]
 
 @dataclass(frozen=True, order=True)
 class AbortedTransaction:
-    """Entry of a log's transaction index."""
+    """Aborted transaction, as in a transaction index."""
 
     producer_id: int
     # Offset of its first batch.
@@ -46,7 +46,7 @@ class CommittedView:
 
     @classmethod
     def of(cls, files: Iterable[File]) -> CommittedView:
-        """Find open and aborted transactions by the batch headers and markers of a log (KIP-98). Raises OSError."""
+        """Find open and aborted transactions in the batch headers and markers of a log (KIP-98). Raises OSError."""
         begun: dict[int, int] = {}
         aborted: set[AbortedTransaction] = set()
         events: set[_Event] = set()

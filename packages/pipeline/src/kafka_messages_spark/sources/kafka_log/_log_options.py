@@ -64,7 +64,7 @@ class LogOptions:
     max_files: int | None
     max_bytes: int | None
     start: OffsetOption
-    # Start at the log end if no record reaches the starting timestamp (strategy latest).
+    # True: start at the log end if all records are earlier than the starting timestamp (strategy latest).
     start_at_end: bool
     end: OffsetOption
     fail_on_data_loss: bool
@@ -122,7 +122,7 @@ class LogColumns:
 
     @classmethod
     def of(cls, options: LogOptions, files: Iterable[File] | None = None) -> LogColumns:
-        """Return all available columns; ``files`` determine the topic for ``decode=internal``."""
+        """Return all available columns; ``files`` (default: search them) determine the topic for ``decode=internal``."""
         with read_segments([], mode=options.mode, headers=options.headers, batch_metadata=options.batch_metadata) as r:
             raw: pa.Schema = r.schema
         out = [pa.field(options.corrupt_column, each.type) if each.name == CORRUPT else each for each in raw]
@@ -167,7 +167,7 @@ class LogColumns:
 def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
     """Return the internal topic in the folder names, or the option ``topic`` if folders do not name it.
 
-    Raises PySparkValueError unless there is exactly one topic.
+    Raises PySparkValueError unless there is exactly one topic, and it is internal.
     """
     topic = options.topic
     if topic is not None and topic not in LOGS:
@@ -189,7 +189,7 @@ def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
         if first is not None and name is not None and name != first[0]:
             raise invalid_argument(
                 f"{NAME}: decode=internal decodes one topic, found {first[0]!r} ({first[1]}) "
-                f"and {name!r} ({file.name}); read them separately"
+                f"and {name!r} ({file.name}); read one topic at a time, and set 'topic' to it or not at all"
             )
     if first is None:
         raise invalid_argument(f"{NAME}: decode=internal: no files found; set the option 'topic'")

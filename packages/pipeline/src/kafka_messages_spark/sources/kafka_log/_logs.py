@@ -41,9 +41,9 @@ class LogFiles:
         )
 
     def within(self, bounds: Bounds) -> Iterator[tuple[File, Bounds]]:
-        """Yield the files that may have records within bounds, with the bounds of each file.
+        """Yield the files that may have records within ``bounds``, each with the offsets that its name implies.
 
-        If a file has no segment name, all files are included: tiered copies, for example, may overlap.
+        If one has no segment name, yield all files, without offsets: tiered copies, for example, may overlap.
         """
         bases = [base_of(file.base_name) for file in self.files]
         if None in bases:
@@ -63,7 +63,10 @@ def logs_of(files: Iterable[File], key_of: Callable[[File], str] = attrgetter("f
 
 
 def bounds_by_folder(options: LogOptions, logs: Sequence[LogFiles]) -> dict[str, Bounds]:
-    """Return each folder's bounds according to the offset options; raise PySparkValueError or OSError."""
+    """Return each folder's bounds according to the offset options.
+
+    Raises PySparkValueError or DataLossError if the options do not fit the logs, or OSError.
+    """
     edges = (options.start, options.end)
     if options.start.is_all(EARLIEST) and options.end.is_all(LATEST):
         return {log.folder: Bounds() for log in logs}

@@ -1,4 +1,4 @@
-"""Look up offsets by timestamp, log starts and log ends."""
+"""Look up the start and end of a log, and offsets by timestamp."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .._files import File, FileView, open_file
 from ._batch_scan import beyond_damage, scan_batches
 from ._progress import base_of
 
-# Highest timestamp in microseconds; later ones are null.
+# Highest timestamp in microseconds; the column timestamp is null for later ones.
 _LATEST = (1 << 63) - 1
 
 
 def offset_for_time(files: Sequence[File], milliseconds: int) -> int | None:
-    """Return the offset of the first record at or after a timestamp, as ListOffsets does, or None.
+    """Return the offset of the first record at or after a timestamp, as ListOffsets does, or None if all are earlier.
 
     ``files`` are sorted by name. Raises OSError.
     """
@@ -39,7 +39,7 @@ def first_offset(files: Sequence[File]) -> int | None:
 
 
 def offset_after(files: Sequence[File]) -> int | None:
-    """Return the log end: the end of the last complete batch, or the base offset of a later, empty segment; or None."""
+    """Return the log end: the end of the last complete batch, or the base offset of a later, empty segment, or None."""
     bases = [base for file in files if (base := base_of(file.base_name)) is not None]
     ends = (after for file in reversed(files) if (after := _after(file)) is not None)
     if len(bases) < len(files):

@@ -1,4 +1,4 @@
-"""BatchPlanner of a stream's batches.
+"""Planner of a stream's micro-batches.
 
 Segments are read in the order of their base offsets; all segments with names before the current one are done. Other
 files are tracked individually.
@@ -26,9 +26,9 @@ _SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 
 @dataclass(frozen=True)
 class LogAccess:
-    # Find the end of the complete batches from an offset on, reading at most the given bytes.
+    # Find the end of the complete batches from a byte position on, within a number of bytes or to the file's end.
     scan_batches: Callable[[File, int, int | None], BatchScan]
-    # The same for an offset that is not the start of a batch.
+    # The same from a position that is not the start of a batch, to the end of the file.
     beyond_damage: Callable[[File, int], BatchScan]
     # Callback for possible data loss; may raise.
     lost: Callable[[str], None]
@@ -53,7 +53,7 @@ class Limit:
 
 
 class BatchPlanner:
-    """BatchPlanner of successive batches; it remembers file names to detect late files."""
+    """Planner of successive micro-batches; remembers file names to detect files that appear late."""
 
     def __init__(self, access: LogAccess, clock: Callable[[], float] = time.time) -> None:
         self._access = access
@@ -184,7 +184,7 @@ class _Group:
         next_offset = self._next
         is_partly_read = last in self._read and last in self._files and self._files[last].size > self._read[last]
         if last and later and not is_partly_read:
-            # Detects deletion of this file before it was read.
+            # Remember the next file, to detect its deletion before it is read.
             self._read[later[0]] = 0
             next_offset = _base(later[0])
         from_offset = self._start.from_offset
@@ -243,12 +243,12 @@ class _Group:
             yield _Ready(self._files[before[-1]], 0, self._next)
             return
         expected = "the following offset" if self._next is None else f"offset {self._next}"
-        self._lost(f"{self.name_of(last)} is gone; expected {expected}, but {self.name_of(later[0])} begins later")
+        self._lost(f"{self.name_of(last)} was deleted or rewritten; expected {expected}, but {self.name_of(later[0])} begins later")
 
     def _goes_on(self, name: str, lowest: int | None, limit: int | None) -> bool | None:
-        """Return whether a file still has the same content at the read position; None if undecided.
+        """Return whether reading can continue at the read position; False for a rewritten file, None if undecided.
 
-        It is the same if the next offset is at least ``lowest`` and below ``limit``.
+        It can if the offset at this position is at least ``lowest`` and below ``limit``.
         """
         file, position = self._files[name], self._read[name]
         if file.size < position:
@@ -281,7 +281,7 @@ class _Group:
 
 
 def latest(progress: Progress, files: Iterable[File]) -> dict[str, Any]:
-    """Return the last file of each folder, and the number of unread files and bytes, as JSON values."""
+    """Return the last file of each group, and the numbers of unread files and bytes, as a JSON object."""
     folders: dict[str, Any] = {}
     unread = []
     for file in sorted(files, key=lambda each: each.name):

@@ -29,7 +29,7 @@ class FolderPosition:
     files: Mapping[str, int] = field(default_factory=dict)
     # Expected next offset in or after the last of these files, if known.
     next_offset: int | None = None
-    # Rewritten files that this batch reads from the start: size, and first new offset.
+    # Size and first new offset of each rewritten file, which this batch reads from the start.
     again: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     # Start offset of the stream; lower records are skipped.
     from_offset: int | None = None
@@ -38,7 +38,7 @@ class FolderPosition:
         return self.through is not None and name <= self.through
 
     def limits(self) -> dict[str, int]:
-        """Return the exclusive end offsets of this batch's files; empty for tiered copies, which may overlap."""
+        """Return the exclusive end offsets of this batch's files by name; empty for tiered copies, which may overlap."""
         names = sorted({*self.files, *self.again})
         bases = [base for name in names if (base := base_of(name)) is not None]
         if len(bases) < len(names):
@@ -68,7 +68,10 @@ class FolderPosition:
 
 @dataclass(frozen=True)
 class Progress:
-    """Positions of a stream by group of files. Keys are ``FOLDER/*.log`` for segments, ``FOLDER/`` for other files."""
+    """Positions of a stream by group of files.
+
+    Keys are such as ``FOLDER/*.log`` for names that start with an offset, ``FOLDER/`` for other names.
+    """
 
     folders: Mapping[str, FolderPosition] = field(default_factory=dict)
 
@@ -77,10 +80,10 @@ class Progress:
 
     @classmethod
     def from_json(cls, owner: str, found: Mapping[str, Any]) -> Progress:
-        """Parse a stream's offset; raise PySparkValueError for another source or format version."""
+        """Parse a stream's offset; raise PySparkValueError for an unknown format version."""
         if found.get("version") != VERSION:
             raise invalid_argument(
-                f"{owner}: unknown version {found.get('version')!r} of offsets in the checkpoint; expected {VERSION}; use "
+                f"{owner}: unknown version {found.get('version')!r} of offsets in the checkpoint, expected {VERSION}; use "
                 "a new checkpoint"
             )
         return cls({key: FolderPosition.from_json(each) for key, each in found["folders"].items()})

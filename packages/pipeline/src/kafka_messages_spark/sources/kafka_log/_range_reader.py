@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Range:
-    """Byte range of a file: the batches that start in it."""
+    """Byte range of a file; the batches that start in the range are read."""
 
     # Display name of the file.
     name: str
@@ -78,7 +78,10 @@ def read_share(
 def read_range(
     options: LogOptions, columns: LogColumns, part: Range, pushed: PushedFilters = NO_FILTERS
 ) -> Iterator[pa.RecordBatch]:
-    """Yield a range's records in Arrow batches; raise OSError and CorruptSegmentError unless corrupt files are ignored."""
+    """Yield a range's records in Arrow batches.
+
+    Raises DataLossError, and unless corrupt files are ignored, OSError and CorruptSegmentError.
+    """
     try:
         with closing(FileView(open_file(part.root, part.path), part.name, 0)) as file:
             if part.planned is not None and (size := file.size()) < part.planned:
@@ -193,7 +196,7 @@ def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch
     if part.planned is not None:
         report_data_loss(
             options,
-            f"{part.name} was rewritten since this batch was planned: it has offset {highest}, but all were below {limit}",
+            f"{part.name} was rewritten since this batch was planned: it has offset {highest}, but all offsets were below {limit}",
         )
     return batch.filter(pc.fill_null(pc.less(batch.column("offset"), limit), True))
 

@@ -19,9 +19,9 @@ class StreamReplay:
             self._folders[file.folder].append(file)
 
     def found(self, part: Range, lowest: int | None) -> Range:
-        """Return the range, or the range of the file into which the cleaner moved its records.
+        """Return ``part``, or a range of the file into which the cleaner moved the records of ``part``.
 
-        The cleaner moves records to the file with the next lower name, never from the last file.
+        The cleaner moves records to a file with a lower base offset, never from the last file.
         """
         files = self._folders[part.name.rpartition("/")[0]]
         if part.limit is None or lowest is None or self._is_as_planned(part, files):

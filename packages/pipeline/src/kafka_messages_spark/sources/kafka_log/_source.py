@@ -1,4 +1,4 @@
-"""Batch reader of ``kafka_log``."""
+"""Data source and batch reader of ``kafka_log``."""
 
 from __future__ import annotations
 

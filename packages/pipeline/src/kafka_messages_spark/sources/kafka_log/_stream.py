@@ -22,7 +22,7 @@ from ._replay import StreamReplay
 
 # Key that marks an offset as the configured start of the stream.
 _INITIAL = "initial"
-# Key in the offset after the first batch: the initial offset.
+# Key of the initial offset in the offset after the first batch.
 _FIRST = "first"
 
 
@@ -35,7 +35,7 @@ class LogStream:
             )
         if options.committed:
             raise invalid_argument(
-                f"{NAME}: the option 'isolationLevel' as 'read_committed' is not supported by streams"
+                f"{NAME}: isolationLevel=read_committed is not supported by streams"
             )
         check_stream_offsets(NAME, options.end)
         self._columns = LogColumns.of(options).chosen(schema)
@@ -58,7 +58,7 @@ class LogStream:
         return self._first
 
     def planned(self, start: dict[str, Any], limit: Limit) -> dict[str, Any]:
-        """Return the offset after the next batch, or ``start`` itself without new data.
+        """Return the offset after the next batch, or ``start`` itself if there is no new data.
 
         Unless the stream starts at earliest, the first batch's offset contains the initial offset: Spark does not store the
         initial offset, but needs it after a crash.
@@ -72,7 +72,7 @@ class LogStream:
         return self._last
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """Return available and unread data for ``StreamingQueryProgress`` (Spark 4.2), or None before the first batch."""
+        """Return available and unread files for ``StreamingQueryProgress`` (Spark 4.2), or None before the first plan."""
         if self._last is None:
             return None
         return latest(Progress.from_json(NAME, self._last), self._listed)
@@ -183,7 +183,7 @@ except ImportError:  # before Spark 4.2, latestOffset has no arguments
                 ):
                     self._lost(
                         f"{key[: key.rfind('/') + 1]}{name} was rewritten while the query was stopped; before Spark 4.2 a "
-                        "source cannot detect the new part"
+                        "source cannot determine which part is new"
                     )
 
 else:
