@@ -56,19 +56,22 @@ def test_checkpoint_entries_are_parsed() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1\n0\n", "line 1 is '1', not the format version 0"),
-        ("0\n", "line 2 is missing, not the number of entries"),
-        ("0\n-1\n", "line 2 is '-1', not the number of entries"),
+        ("1\n0\n", "line 1 is '1'; expected the format version 0"),
+        ("0\n", "line 2 is missing; expected the number of entries"),
+        ("0\n-1\n", "line 2 is '-1'; expected the number of entries"),
         ("0\n2\norders 0 1\n", "line 2 declares 2 entries, but there are 1"),
-        ("0\n1\norders 0 12", "line 3 is 'orders 0 12', without a newline"),
-        ("0\n1\norders 0\n", "line 3 is 'orders 0', not topic, partition and offset"),
-        ("0\n1\norders 0 -1\n", "line 3 is 'orders 0 -1', not topic, partition and offset"),
-        ("0\n1\norders 2147483648 1\n", "line 3 is 'orders 2147483648 1', not topic, partition and offset"),
-        ("0\n1\no 0 9223372036854775808\n", "line 3 is 'o 0 9223372036854775808', not topic, partition and offset"),
+        ("0\n1\norders 0 12", "line 3, 'orders 0 12', does not end with a newline"),
+        ("0\n1\norders 0\n", "line 3 is 'orders 0'; expected topic, partition and offset"),
+        ("0\n1\norders 0 -1\n", "line 3 is 'orders 0 -1'; expected topic, partition and offset"),
+        ("0\n1\norders 2147483648 1\n", "line 3 is 'orders 2147483648 1'; expected topic, partition and offset"),
+        (
+            "0\n1\no 0 9223372036854775808\n",
+            "line 3 is 'o 0 9223372036854775808'; expected topic, partition and offset",
+        ),
         ("0\n2\no 0 1\no 0 2\n", "line 4: o-0 is listed twice"),
-        ("0\n\u0661\no 0 1\n", "line 2 is '\u0661', not the number of entries"),
-        ("0\n1\no 0 \u0661\n", "line 3 is 'o 0 \u0661', not topic, partition and offset"),
-        ("\0" * 50, f"line 1 is {chr(92).join([chr(39)] + ['x00'] * 39)}…', without a newline"),
+        ("0\n\u0661\no 0 1\n", "line 2 is '\u0661'; expected the number of entries"),
+        ("0\n1\no 0 \u0661\n", "line 3 is 'o 0 \u0661'; expected topic, partition and offset"),
+        ("\0" * 50, f"line 1, {chr(92).join([chr(39)] + ['x00'] * 39)}…', does not end with a newline"),
     ],
 )
 def test_damaged_checkpoint_text_raises_value_error(text: str, message: str) -> None:
@@ -156,7 +159,7 @@ def test_damaged_checkpoint_is_reported_and_ignored(
     commits(logs, orders=7)
     file = checkpoint(logs, "orders 0 10")
     file.write_bytes(file.read_bytes()[:-2])
-    expected = "damaged checkpoint, ignored: line 3 is 'orders 0 1', without a newline"
+    expected = "damaged checkpoint, ignored: line 3, 'orders 0 1', does not end with a newline"
     for job in (groups.main, transactions_job.main):
         out = str(tmp_path / job.__module__)
         more = ["--data", str(logs)] if job is groups.main else []
@@ -230,5 +233,5 @@ def test_log_ending_below_its_high_watermark_is_a_finding(
     damaged = checkpoint(tmp_path / "two", "orders 0 1", name=HIGH_WATERMARK)
     damaged.write_bytes(damaged.read_bytes()[:-2])
     assert segments_job.main([str(tmp_path / "two"), "--quiet"]) == 1
-    expected = "damaged checkpoint, ignored: line 3 is 'orders 0 ', without a newline"
+    expected = "damaged checkpoint, ignored: line 3, 'orders 0 ', does not end with a newline"
     assert any(line.endswith(expected) for line in capsys.readouterr().out.splitlines())

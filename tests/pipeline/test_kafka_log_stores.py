@@ -197,7 +197,9 @@ class Remote:
         return found
 
 
-def test_end_of_large_object_is_found_without_reading_all_of_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_end_of_large_object_is_found_without_reading_all_of_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     record = [{"value": bytes(1 << 20), "timestamp": 1}]
     parts = [batch_writer.write_batches(record, base_offset=at) for at in range(48)]
     whole = b"".join(parts)

@@ -52,7 +52,9 @@ def test_retention_of_unread_segments_is_data_loss(log: Log) -> None:
     log.retain()
     with pytest.raises(ValueError, match="begins later") as caught:
         open_stream(log.folder).planned(at, Limit())
-    what = f"{log.folder}/{names[1]} was deleted or rewritten; expected offset 1, but {log.folder}/{names[2]} begins later"
+    what = (
+        f"{log.folder}/{names[1]} was deleted or rewritten; expected offset 1, but {log.folder}/{names[2]} begins later"
+    )
     assert str(caught.value) == f"kafka_log: {what}. {LOST}"
     assert follow(open_stream(log.folder, failOnDataLoss="false"), at)[1] == [2, 3]
 

@@ -58,7 +58,9 @@ class Options:
             return default
         found = re.fullmatch(r"\s*([0-9]+)\s*([kmg]?b?)\s*", value.lower())
         if not found or not int(found[1]):
-            raise invalid_argument(f"{self._owner}: the option {name!r} must be a size above 0, such as 128m, not {value!r}")
+            raise invalid_argument(
+                f"{self._owner}: the option {name!r} must be a size above 0, such as 128m, not {value!r}"
+            )
         return int(found[1]) * _UNITS[found[2]]
 
     def count(self, name: str) -> int | None:

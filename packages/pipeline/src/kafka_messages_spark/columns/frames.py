@@ -50,7 +50,9 @@ def decode(
         version = df[_quoted(version)]
     if version is not None and not isinstance(version, int):
         if not hasattr(version, "isNull"):  # a Column, of Spark classic or Connect
-            raise invalid_argument(f"decode: version must be an integer, a column of integers, its name or None, not {version!r}")
+            raise invalid_argument(
+                f"decode: version must be an integer, a column of integers, its name or None, not {version!r}"
+            )
         df = df.withColumn(_VERSION, version)
         if not isinstance(given := df.schema[_VERSION].dataType, _INTEGERS):
             raise invalid_argument(
@@ -61,7 +63,9 @@ def decode(
     else:
         versions = False
     if isinstance(version, bool):
-        raise invalid_argument(f"decode: version must be an integer, a column of integers, its name or None, not {version!r}")
+        raise invalid_argument(
+            f"decode: version must be an integer, a column of integers, its name or None, not {version!r}"
+        )
     require(df, column, "decode")
     if not isinstance(df.schema[column].dataType, BinaryType):
         kind = df.schema[column].dataType.simpleString()

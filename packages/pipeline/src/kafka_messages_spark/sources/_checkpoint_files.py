@@ -44,7 +44,9 @@ def parsed(text: str) -> list[Entry]:
     if lines[0] != _FORMAT_VERSION:
         raise ValueError(f"line 1 is {_short(lines[0])}; expected the format version {_FORMAT_VERSION}")
     if len(lines) < 2 or not re.fullmatch(r"[0-9]{1,9}", lines[1]):
-        raise ValueError(f"line 2 is {_short(lines[1]) if len(lines) > 1 else 'missing'}; expected the number of entries")
+        raise ValueError(
+            f"line 2 is {_short(lines[1]) if len(lines) > 1 else 'missing'}; expected the number of entries"
+        )
     count, entries = int(lines[1]), lines[2:]
     if len(entries) != count:
         raise ValueError(f"line 2 declares {count} entries, but there are {len(entries)}")

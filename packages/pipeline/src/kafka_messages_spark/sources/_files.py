@@ -181,7 +181,9 @@ def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]
         filesystem, inner = fs.FileSystem.from_uri(uri)
     except (pa.ArrowException, ValueError, OSError) as error:
         reason = str(error).replace(uri, plain)
-        raise invalid_argument(f"{owner + ': ' if owner else ''}cannot open the file system of {plain}: {reason}") from None
+        raise invalid_argument(
+            f"{owner + ': ' if owner else ''}cannot open the file system of {plain}: {reason}"
+        ) from None
     front, found, _ = plain.partition(inner) if inner else (plain, "", "")
     return filesystem, inner, front if found else plain[: plain.index("://") + 3]
 

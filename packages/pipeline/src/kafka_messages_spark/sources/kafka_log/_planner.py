@@ -243,7 +243,9 @@ class _Group:
             yield _Ready(self._files[before[-1]], 0, self._next)
             return
         expected = "the following offset" if self._next is None else f"offset {self._next}"
-        self._lost(f"{self.name_of(last)} was deleted or rewritten; expected {expected}, but {self.name_of(later[0])} begins later")
+        self._lost(
+            f"{self.name_of(last)} was deleted or rewritten; expected {expected}, but {self.name_of(later[0])} begins later"
+        )
 
     def _goes_on(self, name: str, lowest: int | None, limit: int | None) -> bool | None:
         """Return whether reading can continue at the read position; False for a rewritten file, None if undecided.

@@ -196,7 +196,8 @@ def _planned(options: LogOptions, part: Range, limit: int, batch: pa.RecordBatch
     if part.planned is not None:
         report_data_loss(
             options,
-            f"{part.name} was rewritten since this batch was planned: it has offset {highest}, but all offsets were below {limit}",
+            f"{part.name} was rewritten since this batch was planned: "
+            f"it has offset {highest}, but all offsets were below {limit}",
         )
     return batch.filter(pc.fill_null(pc.less(batch.column("offset"), limit), True))
 

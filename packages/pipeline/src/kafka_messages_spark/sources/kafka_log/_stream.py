@@ -34,9 +34,7 @@ class LogStream:
                 f"{NAME}: the options 'modifiedAfter' and 'modifiedBefore' are not supported by streams"
             )
         if options.committed:
-            raise invalid_argument(
-                f"{NAME}: isolationLevel=read_committed is not supported by streams"
-            )
+            raise invalid_argument(f"{NAME}: isolationLevel=read_committed is not supported by streams")
         check_stream_offsets(NAME, options.end)
         self._columns = LogColumns.of(options).chosen(schema)
         self._planner = BatchPlanner(LogAccess(self._scan_batches, self._beyond_damage, self._lost))
