@@ -121,7 +121,7 @@ def test_starting_offsets_apply_only_to_a_new_query(query: Query) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 does not ask sources for the latest offset")
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 does not call reportLatestOffset")
 def test_progress_reports_rows_and_unread_bytes(query: Query) -> None:
     segment(query.folder / "log" / "orders-0", 0, 2)
     last = segment(query.folder / "log" / "orders-0", 10, 3)

@@ -61,7 +61,8 @@ class Naming:
         found = self.pattern.fullmatch(name)
         if found is None:
             raise invalid_argument(
-                f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not match the whole name of {file}"
+                f"{owner}: the option 'fileNamePattern' {self.pattern.pattern!r} does not match the whole "
+                f"name of {file}"
             )
         groups = found.groupdict()
         direction = groups.get("direction")

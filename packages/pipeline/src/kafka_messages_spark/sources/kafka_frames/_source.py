@@ -122,7 +122,8 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
     if not set(found.groupindex) <= {"connection", "direction"} or not found.groupindex:
         raise invalid_argument(
             f"{NAME}: the option 'fileNamePattern' must have the group (?P<connection>...) or "
-            f"(?P<direction>...), or both, and no other named group; {text!r} has {', '.join(found.groupindex) or 'none'}"
+            f"(?P<direction>...), or both, and no other named group; {text!r} has "
+            f"{', '.join(found.groupindex) or 'none'}"
         )
     return found
 
@@ -131,7 +132,8 @@ def _ports(text: str) -> tuple[int, ...]:
     ports = [each.strip() for each in text.split(",")]
     if not all(each.isascii() and each.isdecimal() and int(each) < 1 << 16 for each in ports):
         raise invalid_argument(
-            f"{NAME}: the option 'brokerPorts' must be a comma-separated list of ports, such as '9092, 9093', not {text!r}"
+            f"{NAME}: the option 'brokerPorts' must be a comma-separated list of ports, such as '9092, 9093', "
+            f"not {text!r}"
         )
     return tuple(map(int, ports))
 

@@ -244,7 +244,8 @@ class _Group:
             return
         expected = "the following offset" if self._next is None else f"offset {self._next}"
         self._lost(
-            f"{self.name_of(last)} was deleted or rewritten; expected {expected}, but {self.name_of(later[0])} begins later"
+            f"{self.name_of(last)} was deleted or rewritten; expected {expected}, but "
+            f"{self.name_of(later[0])} begins later"
         )
 
     def _goes_on(self, name: str, lowest: int | None, limit: int | None) -> bool | None:

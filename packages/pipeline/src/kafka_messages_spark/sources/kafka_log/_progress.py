@@ -83,7 +83,7 @@ class Progress:
         """Parse a stream's offset; raise PySparkValueError for an unknown format version."""
         if found.get("version") != VERSION:
             raise invalid_argument(
-                f"{owner}: unknown version {found.get('version')!r} of offsets in the checkpoint, expected {VERSION}; use "
-                "a new checkpoint"
+                f"{owner}: unknown version {found.get('version')!r} of offsets in the checkpoint, expected {VERSION}; "
+                "use a new checkpoint"
             )
         return cls({key: FolderPosition.from_json(each) for key, each in found["folders"].items()})
