@@ -277,11 +277,11 @@ def test_decode_internal_rejects_invalid_input(spark: SparkSession, offsets: Pat
     name = f"{0:020}.log"
     assert (
         f"kafka_log: decode=internal decodes one topic, found '__consumer_offsets' ({one}/{name}) "
-        f"and '__transaction_state' ({two}/{name}); read one topic at a time, and set 'topic' to it or not at all"
+        f"and '__transaction_state' ({two}/{name}); read each topic separately, with its name or nothing as 'topic'"
     ) in error("__*")
     assert (
         f"kafka_log: decode=internal decodes one topic, found '__share_group_state' (the option 'topic') "
-        f"and '__consumer_offsets' ({one}/{name}); read one topic at a time, and set 'topic' to it or not at all"
+        f"and '__consumer_offsets' ({one}/{name}); read each topic separately, with its name or nothing as 'topic'"
     ) in error("__consumer_offsets-7", topic="__share_group_state")
     assert (
         f"kafka_log: decode=internal: the folder of {offsets}/copy/{name} does not name its topic; "

@@ -41,7 +41,7 @@ class Timeline:
     lanes: Sequence[Lane]
     # Explanation below the chart.
     remark: str = ""
-    # Time to which the axis and open intervals extend, or beyond if a mark is later.
+    # The axis and open intervals extend to this time, or to the last mark if that is later.
     until: int | None = None
 
 
@@ -77,7 +77,7 @@ class Chart:
     title: str
     rows: Sequence[Sequence[Panel]]
     remark: str = ""
-    # Time to which the axis extends, or beyond if a point is later.
+    # The axis extends to this time, or to the last point if that is later.
     until: int | None = None
 
 

@@ -30,7 +30,7 @@ class BinaryColumn:
         return matrix, enough
 
     def after(self, skip: Ints) -> pa.Array:
-        """Return each value without its first bytes, as many as in ``skip``; shorter values become empty."""
+        """Remove ``skip[i]`` bytes from the start of value i; shorter values become empty, nulls stay null."""
         count = len(skip)
         if not count:
             return pa.nulls(0, pa.binary())

@@ -32,7 +32,7 @@ _WITH_CLIENT_ID = 1
 
 
 def headers_of(frames: pa.Array, is_request: Bools) -> list[pa.Array]:
-    """Return the columns ``HEADER_FIELDS``; ``frames`` have no length prefixes, and null frames have nulls."""
+    """Return the columns ``HEADER_FIELDS``; ``frames`` must not include length prefixes; nulls for null frames."""
     count = len(frames)
     data = BinaryColumn(frames)
     columns = _Columns(count)

@@ -34,7 +34,7 @@ def from_kafka(
     version: int | Column | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Column:
-    """Decode a binary column to a struct column with the fields of all versions, or only ``fields``; nulls stay null.
+    """Decode a binary column to structs with the fields of all versions, or of the option ``fields``; nulls stay null.
 
     ``version`` is an integer, a column of integers, or None if each value starts with its version (int16).
 
@@ -42,7 +42,7 @@ def from_kafka(
 
     - ``mode``: a malformed message fails the query (FAILFAST, default) or becomes null (PERMISSIVE).
     - ``columnNameOfCorruptRecord``: with PERMISSIVE, name of an added binary field with the bytes of a malformed message;
-      its struct is then not null, but all other fields are.
+      its struct is then not null, but all its other fields are.
     - ``fields``: comma-separated names of the fields to return, with dots for nested fields.
     - ``unknownTaggedFields``: true adds the field ``_unknown_tagged_fields`` (map of tag to bytes) to every struct.
     - ``trailingBytes``: bytes after a message make it malformed (error, default) or are ignored (ignore).
@@ -77,8 +77,8 @@ def to_kafka(
     """Encode a struct column to a binary column, matching fields by name; a null struct or version becomes null.
 
     The struct must have every field of the version. With the option ``versionPrefix`` true, the version (int16)
-    precedes each message. An invalid struct or a column of a wrong type fails the query.
-    Raises PySparkValueError for wrong arguments.
+    precedes each message. A struct that cannot be encoded and a column of a wrong type fail
+    the query. Raises PySparkValueError for wrong arguments.
     """
     message = message_of(messageName)
     given = Options("to_kafka", options, ("versionPrefix",))
@@ -102,7 +102,7 @@ def to_kafka(
 
 
 def schema_of_kafka(messageName: str, version: int | None = None) -> StructType:
-    """Return a message's struct type: the one of ``from_kafka``, or with the fields of one version only.
+    """Return the struct type of a message, with the fields of all versions (as in ``from_kafka``) or of ``version``.
 
     Raises PySparkValueError for an unknown message or version.
     """

@@ -52,7 +52,7 @@ class File:
 
     @property
     def ending(self) -> str | None:
-        """Return the folder's suffix (``delete``, ``future`` or ``stray``), or None if it has none or the user named it."""
+        """Return the folder's suffix (``delete``, ``future`` or ``stray``), or None if absent or given in the user's path."""
         ending = ending_of(self.name)
         return None if ending is None or re.search(rf"-{ending}(?:[/\\]|$)", display_path(self.root)) else ending
 

@@ -41,7 +41,7 @@ class NotTsharkTextError(PySparkValueError):
 def nodes(owner: str, name: str, lines: Iterable[bytes], ports: tuple[int, ...]) -> FollowedStream:
     """Find the client and the broker, which has one of the ``ports``, in the first lines of tshark's output.
 
-    Raises NotTsharkTextError if they do not name both nodes, PySparkValueError if the ports do not identify the broker.
+    Raises NotTsharkTextError if the lines do not name both, PySparkValueError if the ports do not identify the broker.
     """
     found: dict[int, tuple[str, int]] = {}
     for number, line in enumerate(lines):

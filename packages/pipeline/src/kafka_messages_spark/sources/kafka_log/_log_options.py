@@ -189,7 +189,7 @@ def topic_to_decode(options: LogOptions, files: Iterable[File]) -> str:
         if first is not None and name is not None and name != first[0]:
             raise invalid_argument(
                 f"{NAME}: decode=internal decodes one topic, found {first[0]!r} ({first[1]}) "
-                f"and {name!r} ({file.name}); read one topic at a time, and set 'topic' to it or not at all"
+                f"and {name!r} ({file.name}); read each topic separately, with its name or nothing as 'topic'"
             )
     if first is None:
         raise invalid_argument(f"{NAME}: decode=internal: no files found; set the option 'topic'")

@@ -95,7 +95,7 @@ def check_stream_offsets(owner: str, end: OffsetOption) -> None:
 
 
 def check_partitions(owner: str, edge: OffsetOption, there: set[TopicPartition]) -> None:
-    """Raise PySparkValueError if the option lists other partitions than exactly those in ``there``."""
+    """If the option lists partitions, raise PySparkValueError unless they are exactly those in ``there``."""
     if edge.number is None and (given := set(edge.numbers)) != there:
         rest = "" if edge.is_time else " Use -1 for latest, -2 for earliest, if you don't care."
         raise invalid_argument(

@@ -26,7 +26,7 @@ _SEGMENT = re.compile(r"([0-9]{20})(?:[-.].*)?(\.[^.]+)")
 
 @dataclass(frozen=True)
 class LogAccess:
-    # Find the end of the complete batches from a byte position on, within a number of bytes or to the file's end.
+    # Find the end of the complete batches from a position on, in at most the given bytes (None: to the end of the file).
     scan_batches: Callable[[File, int, int | None], BatchScan]
     # The same from a position that is not the start of a batch, to the end of the file.
     beyond_damage: Callable[[File, int], BatchScan]

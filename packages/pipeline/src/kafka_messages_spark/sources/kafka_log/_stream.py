@@ -70,7 +70,7 @@ class LogStream:
         return self._last
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """Return available and unread files for ``StreamingQueryProgress`` (Spark 4.2), or None before the first plan."""
+        """Report the last files and the unread data to ``StreamingQueryProgress`` (Spark 4.2); None before the first plan."""
         if self._last is None:
             return None
         return latest(Progress.from_json(NAME, self._last), self._listed)
