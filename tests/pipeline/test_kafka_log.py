@@ -19,10 +19,8 @@ from kafka_messages_spark.sources._files import FileSelection
 from kafka_messages_spark.sources.kafka_log import _range_reader
 from kafka_messages_spark.sources.kafka_log._log_options import LogColumns, LogOptions
 
-segments = pytest.importorskip("kafka_records.segments.reader", reason="nothing reads segments")
-batch_writer = pytest.importorskip(
-    "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
-)
+segments = pytest.importorskip("kafka_records.segments.reader", reason="kafka_records is not installed")
+batch_writer = pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
 KAFKA = "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int"
 HEADERS = ",headers:array<struct<key:string,value:binary>>"

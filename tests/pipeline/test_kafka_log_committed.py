@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("kafka_records.segments.batch_writer", reason="nothing writes segments for the tests")
+pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
 from kafka_records.writer import write_control_batch
 from log_files import batch_of, counted, offsets_of, reader_of, rows_of

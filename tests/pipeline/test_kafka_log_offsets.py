@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("kafka_records.segments.batch_writer", reason="nothing writes segments for the tests")
+pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
 from log_files import batch_of, counted, offsets_of, reader_of, rows_of, segment
 from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("kafka_records.segments.batch_writer", reason="nothing writes segments for the tests")
+pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
 from log_files import COUNT, batch_of, counted, rows_of, segment
 from log_files import reader_of as plain_reader_of

@@ -16,9 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from kafka_messages_spark import consumer_offsets, register
 
-batch_writer = pytest.importorskip(
-    "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
-)
+batch_writer = pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
 SECONDS = 120
 HAS_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None

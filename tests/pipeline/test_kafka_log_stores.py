@@ -24,9 +24,7 @@ from kafka_messages_spark.sources._files import File, FileSelection
 from kafka_messages_spark.sources.kafka_log import _batch_scan
 from kafka_messages_spark.sources.kafka_log._batch_scan import scan_batches
 
-batch_writer = pytest.importorskip(
-    "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
-)
+batch_writer = pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
 SECRET = "se%2Fcret"
 SECONDS = 120
