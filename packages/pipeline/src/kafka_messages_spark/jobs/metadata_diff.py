@@ -1,4 +1,4 @@
-"""Compare two snapshots, or two offsets of ``__cluster_metadata``.
+"""Compare two snapshots or logs of ``__cluster_metadata``, or two offsets of one log.
 
 spark-submit metadata_diff.py old.checkpoint new.checkpoint
 spark-submit metadata_diff.py /kafka/__cluster_metadata-0 --before-offset 1000 --after-offset 2000

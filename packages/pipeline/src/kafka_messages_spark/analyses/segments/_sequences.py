@@ -71,7 +71,7 @@ class Producers:
 
 
 def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | None:
-    """Check a batch of ``__consumer_offsets``, whose base sequence must be 0, or -1 for none."""
+    """Check a batch of ``__consumer_offsets``: epochs must not decrease, and a sequence must be 0 (or -1 for none)."""
     if epoch < epoch_before:
         return _back(epoch, epoch_before)
     if sequence > 0:
@@ -82,7 +82,7 @@ def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | N
 def sequence_fault(
     epoch_before: int, expected: int, epoch: int, sequence: int, last_sequence: int = -1
 ) -> Fault | None:
-    """Check a batch against the previous one of its producer; sequences are -1 for none.
+    """Check a batch against the previous one of its producer; -1 means no sequence.
 
     A new epoch starts at sequence 0 (KIP-360).
     """
