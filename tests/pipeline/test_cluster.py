@@ -226,7 +226,7 @@ def test_hanging_transaction_is_found(spark: SparkSession, cluster: Cluster, tmp
     assert status != 0
 
 
-def test_undamaged_files_have_no_errors(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+def test_undamaged_files_have_no_findings_above_info(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     assert segments_job([str(cluster.logs), "--output", str(tmp_path)]) == 0
     files = spark.read.parquet(str(tmp_path / "files")).agg(F.sum("batches"), F.sum("records")).collect()[0]
     assert tuple(files) == (len(cluster.batches), sum(batch["count"] for batch in cluster.batches))

@@ -121,7 +121,7 @@ def decoder_by_version(request: pytest.FixtureRequest) -> Decoder:
     return found
 
 
-def test_failfast_error_names_the_row_and_permissive_mode(spark: SparkSession, decoder: Decoder) -> None:
+def test_failfast_error_contains_row_number_and_permissive_hint(spark: SparkSession, decoder: Decoder) -> None:
     with pytest.raises(PySparkException) as caught:
         decoder(frame(spark, GOOD, BAD).coalesce(1), {}).collect()
     text = str(caught.value)

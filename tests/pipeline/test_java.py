@@ -59,7 +59,7 @@ def test_java_version_is_parsed(tmp_path: Path, text: str, version: int | None) 
     assert java.version_of(command(tmp_path, text)) == version
 
 
-def test_installed_java_is_kept(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_home_is_unchanged_if_it_is_set_or_java_is_found(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command(bare, 'openjdk version "21.0.8"')
     java.ensure_java()
     assert "JAVA_HOME" not in os.environ

@@ -165,7 +165,7 @@ def snapshot(folder: Path, records: Sequence[Any], *, is_cut: bool = False, end:
 
 
 @pytest.mark.nightly
-def test_snapshots_are_compared_with_later_log(
+def test_snapshot_is_compared_with_snapshot_and_later_log(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old = snapshot(tmp_path / "a", BEFORE)
@@ -239,7 +239,7 @@ def test_missing_offsets_are_reported(spark: SparkSession, tmp_path: Path, capsy
     assert "8 offsets are missing before offset 9: the state may be wrong." in report
     assert "before  an empty cluster\n" in report
     assert main([str(tmp_path), "--before-offset", "7", "--after-offset", "6", "--quiet"]) == 2
-    want = "metadata_diff: error: --after-offset 6 is below the start offset 7\n"
+    want = "metadata_diff: error: --after-offset 6 is below 7, the offset of the first state\n"
     assert capsys.readouterr().err.endswith(want)
 
 

@@ -262,7 +262,7 @@ def follow(*lines: bytes, port: int = 9092) -> bytes:
     return b"\n".join((b"\n" + bar, b"Follow: tcp,raw", b"Filter: tcp.stream eq 0", nodes, *lines, bar, b""))
 
 
-def test_followed_connection_is_read(tmp_path: Path) -> None:
+def test_tshark_follow_output_is_read(tmp_path: Path) -> None:
     both = (REQUESTS[0] + REQUESTS[1]).hex().encode()
     responses = [b"\t" + each.hex().encode() for each in RESPONSES]
     text = follow(both[:30], both[30:], responses[0], REQUESTS[2].hex().upper().encode(), responses[1])
@@ -281,7 +281,7 @@ def test_followed_connection_is_read(tmp_path: Path) -> None:
         read(tmp_path, layout="follow", brokerPorts="1")
 
 
-def test_damaged_follow_text_is_a_problem(tmp_path: Path) -> None:
+def test_damaged_tshark_follow_output_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "stream0.txt"
     file.write_bytes(follow(REQUESTS[0].hex().encode(), b"xyz", REQUESTS[1].hex().encode()))
     rows = read(file, layout="follow", mode="PERMISSIVE")
@@ -297,7 +297,7 @@ def test_damaged_follow_text_is_a_problem(tmp_path: Path) -> None:
         read(file, layout="follow")
 
 
-def test_damaged_follow_text_within_a_frame_is_a_problem(tmp_path: Path) -> None:
+def test_damaged_tshark_follow_output_within_a_frame_is_a_problem(tmp_path: Path) -> None:
     file = tmp_path / "stream0.txt"
     cut = REQUESTS[1][:9]
     file.write_bytes(follow(REQUESTS[0].hex().encode(), cut.hex().encode(), b"xyz"))
@@ -330,7 +330,7 @@ def test_file_without_tshark_output_is_a_problem(tmp_path: Path) -> None:
     assert [row["correlation_id"] for row in read(tmp_path, layout="follow", ignoreCorruptFiles="true")] == [1]
 
 
-def test_corrupt_rest_is_limited_to_1_mib(tmp_path: Path) -> None:
+def test_corrupt_record_column_is_limited_to_1_mib(tmp_path: Path) -> None:
     rest = b"\xff" * (2 << 20)
     (tmp_path / "a.request").write_bytes(REQUESTS[0] * 3 + rest)
     with pytest.MonkeyPatch.context() as patch:

@@ -81,7 +81,7 @@ def test_rows_have_keys_values_and_headers(read: Any) -> None:
     assert [(each.key, bytes(each.value)) for each in row.headers] == [("h", b"x")]
 
 
-def test_file_is_split_into_partitions(read: Any) -> None:
+def test_file_is_split_into_spark_partitions(read: Any) -> None:
     df = read(maxPartitionBytes="100b")
     assert df.select(F.spark_partition_id()).distinct().count() > 4
     assert sorted(row.offset for row in df.collect()) == sorted([*range(100), *range(100)])
@@ -128,7 +128,7 @@ def test_paths_and_globs_select_files(spark: SparkSession, read: Any, folder: Pa
     assert as_hadoop_says_it.collect() == [("_orders", f"file://{file}")]
 
 
-def test_symlinked_folders_are_read_once(tmp_path: Path) -> None:
+def test_files_in_symlinked_folders_are_read_once(tmp_path: Path) -> None:
     logs, other = tmp_path / "logs", tmp_path / "other"
     for place in (logs / "orders-0", other / "orders-1"):
         place.mkdir(parents=True)
@@ -191,7 +191,7 @@ def test_corrupt_batch_is_a_row_in_permissive_mode(read: Any, folder: Path) -> N
     assert len(row.corrupt.bytes) == row.corrupt.size
 
 
-def test_ignore_corrupt_files_skips_the_rest(read: Any, folder: Path) -> None:
+def test_ignore_corrupt_files_skips_the_rest_of_a_file(read: Any, folder: Path) -> None:
     damage(folder)
     df = read(ignoreCorruptFiles="true")
     assert {(row.partition, row["count"]) for row in df.groupBy("partition").count().collect()} == {(0, 20), (1, 100)}

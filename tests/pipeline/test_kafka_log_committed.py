@@ -102,7 +102,7 @@ def write_sample_log(tmp_path: Path) -> Path:
     return broker.write(tmp_path / "payments-0")
 
 
-def test_read_committed_with_offsets_and_metadata(tmp_path: Path) -> None:
+def test_read_committed_works_with_offset_and_metadata_options(tmp_path: Path) -> None:
     log = write_sample_log(tmp_path)
     assert offsets_of(reader_of(log)) == [0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13]
     found = rows_of(reader_of(log, includeBatchMetadata="true", **COMMITTED))
@@ -112,7 +112,7 @@ def test_read_committed_with_offsets_and_metadata(tmp_path: Path) -> None:
     assert offsets_of(some) == [2, 6, 8, 9, 10]
 
 
-def test_open_transactions_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_open_transaction_that_stops_reading_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = write_sample_log(tmp_path)
     offsets_of(reader_of(log, **COMMITTED))
     assert caplog.messages == [
@@ -165,7 +165,7 @@ def test_damaged_marker_leaves_the_transaction_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("partition", [0, 1])
-def test_committed_offsets_of_a_broker_equal_its_dump(partition: int) -> None:
+def test_read_committed_offsets_equal_the_dump_of_a_broker(partition: int) -> None:
     recorded = json.loads((CLUSTER / "expected.json").read_text())
     producers = recorded["producers"][f"payments-{partition}"]
     stable = min(at for each in producers if (at := each["transaction_start_offset"]) is not None)

@@ -83,7 +83,7 @@ def test_timestamp_options_take_precedence_over_offsets(log: Path) -> None:
     assert offsets_of(reader_of(log, **all_three))[0] == 60
 
 
-def test_timestamp_without_offset_is_rejected(log: Path) -> None:
+def test_starting_timestamp_after_the_log_is_rejected_by_default(log: Path) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingTimestamp="80000").partitions()
     assert str(caught.value) == (
@@ -106,7 +106,7 @@ def test_offsets_apply_to_older_formats(tmp_path: Path) -> None:
     assert offsets_of(reader_of(folder, startingTimestamp="7000", endingTimestamp="9000")) == [7, 8]
 
 
-def test_file_names_without_offsets_are_read(log: Path) -> None:
+def test_files_without_offsets_in_their_names_are_read(log: Path) -> None:
     for number, file in enumerate(sorted(log.iterdir())):
         file.rename(log / f"part{number}.log")
     with counted() as work:
@@ -177,7 +177,7 @@ def test_invalid_options_are_rejected(log: Path, options: dict[str, str], text: 
     assert str(caught.value) == f"kafka_log: {text}"
 
 
-def test_starting_offsets_reject_snapshots(log: Path) -> None:
+def test_snapshots_are_rejected_with_starting_offsets(log: Path) -> None:
     (log / f"{60:020}-0000000001.checkpoint").write_bytes(b"")
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingOffsets=offsets(p0=50)).partitions()
@@ -229,7 +229,7 @@ def test_offset_outside_the_log_is_rejected(log: Path, options: dict[str, str], 
     assert offsets_of(reader_of(log, failOnDataLoss="false", **options)) == there
 
 
-def test_offset_missing_in_one_replica_is_rejected(log: Path) -> None:
+def test_ending_offset_beyond_the_end_of_one_replica_is_rejected(log: Path) -> None:
     copy = log.parent / "b2" / "orders-0"
     segment(copy, 20, 4)
     with pytest.raises(ValueError, match=r".") as caught:

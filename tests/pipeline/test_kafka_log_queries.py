@@ -122,7 +122,7 @@ def test_starting_offsets_apply_only_to_a_new_query(query: Query) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not HAS_LIMITS, reason="before Spark 4.2 no source is asked what there is")
-def test_progress_reports_rows_and_unread_bytes(query: Query) -> None:
+def test_query_progress_has_rows_and_unread_bytes(query: Query) -> None:
     segment(query.folder / "log" / "orders-0", 0, 2)
     last = segment(query.folder / "log" / "orders-0", 10, 3)
     running = query.start(True, maxFilesPerTrigger="1")
@@ -169,7 +169,7 @@ def test_failed_batch_is_repeated(query: Query) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.1 has no limits for Python sources")
-def test_limits_split_into_batches(query: Query) -> None:
+def test_limits_split_the_input_into_batches(query: Query) -> None:
     log = query.folder / "log"
     for base in (0, 5, 10):
         os.utime(segment(log / "orders-0", base, 1), (base, base))

@@ -73,7 +73,7 @@ def test_starting_offsets_latest_skips_existing_records(log: Log) -> None:
     assert open_stream(log.folder).initialOffset() == EMPTY
 
 
-def test_new_and_deleted_partition_folders_are_followed(tmp_path: Path) -> None:
+def test_new_and_deleted_partition_folders_are_detected(tmp_path: Path) -> None:
     first = Log(tmp_path / "orders-0")
     first.append(1)
     stream = open_stream(tmp_path / "orders-*")
@@ -87,7 +87,7 @@ def test_new_and_deleted_partition_folders_are_followed(tmp_path: Path) -> None:
     assert open_stream(tmp_path / "nothing-*").planned(EMPTY, Limit()) == EMPTY
 
 
-def test_files_with_other_names_are_tracked_by_size(tmp_path: Path) -> None:
+def test_files_without_segment_names_are_tracked_by_size(tmp_path: Path) -> None:
     (tmp_path / "b.log").write_bytes(batch(0, 2))
     stream = open_stream(tmp_path)
     at, rows = follow(stream, EMPTY)
@@ -101,7 +101,7 @@ def test_files_with_other_names_are_tracked_by_size(tmp_path: Path) -> None:
     }
 
 
-def test_damaged_batch_fails_or_is_a_corrupt_row(log: Log) -> None:
+def test_damaged_batch_raises_or_is_a_corrupt_row(log: Log) -> None:
     log.append(1)
     begin = log.active.stat().st_size
     log._write(b"\xff" * 100)

@@ -15,7 +15,7 @@ from kafka_messages_spark.sources.kafka_log._planner import Limit
 
 
 @pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 a source is told where its stream is")
-def test_restart_before_spark_4_2_continues(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+def test_restart_on_spark_older_than_4_2_continues(log: Log, caplog: pytest.LogCaptureFixture) -> None:
     log.append(2)
     stream = open_stream(log.folder)
     at = json_round_trip(stream.initialOffset())

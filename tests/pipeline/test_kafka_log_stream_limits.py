@@ -128,13 +128,13 @@ def test_spark_read_limits_are_supported(log: Log) -> None:
 
 @pytest.mark.skipif(HAS_LIMITS, reason="since Spark 4.2 there are limits")
 @pytest.mark.parametrize("name", ["maxFilesPerTrigger", "maxBytesPerTrigger"])
-def test_limits_before_spark_4_2_are_rejected(log: Log, name: str) -> None:
+def test_limits_on_spark_older_than_4_2_are_rejected(log: Log, name: str) -> None:
     text = rf"^kafka_log: the option '{name}' requires Spark 4.2 or later; earlier versions read all new data at once$"
     with pytest.raises(ValueError, match=text):
         open_stream(log.folder, **{name: "7"})
 
 
-def test_report_latest_offset_counts_unread_files_and_bytes(log: Log) -> None:
+def test_method_report_latest_offset_counts_unread_files_and_bytes(log: Log) -> None:
     stream = open_stream(log.folder)
     assert stream.reportLatestOffset() is None
     log.append(2)

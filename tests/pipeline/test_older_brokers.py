@@ -147,7 +147,7 @@ def test_release_files_are_below_100_kb() -> None:
     assert sum(path.stat().st_size for path in RELEASES.rglob("*") if path.is_file()) < 100_000
 
 
-def test_copied_files_exclude_empty_and_foreign_ones(tmp_path: Path) -> None:
+def test_copy_excludes_empty_segments_and_other_files(tmp_path: Path) -> None:
     from tests.interop.releases import _copy
 
     source = tmp_path / "logs"

@@ -86,7 +86,8 @@ def offset_history(commits: DataFrame, records: DataFrame | None = None, *, jump
     """Return the commits and removals that took effect, each compared with the previous one of its group and partition.
 
     ``kind`` is ``first``, ``same``, ``forward``, ``jump`` (by ``jump`` or more), ``backward`` or ``removed``. ``members``
-    is the group size, or null without ``records``. ``is_reset`` marks ``jump``, ``backward``, and ``forward`` in an empty group.
+    is the group size, or null without ``records``. ``is_reset`` marks ``jump``, ``backward``, and, in a group without
+    members, ``forward``.
     """
     effective = commits.where("transaction is null or transaction = 'committed'")
     in_order = Window.partitionBy(*_KEY).orderBy(*_LOG)

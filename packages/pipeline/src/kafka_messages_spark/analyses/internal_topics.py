@@ -127,7 +127,7 @@ def _decoded(
         require(df, name, owner)
         if not isinstance(df.schema[name].dataType, BinaryType):
             raise invalid_argument(
-                f"{owner}: the column {name!r} is {df.schema[name].dataType.simpleString()}, not binary"
+                f"{owner}: the column {name!r} must be binary, not {df.schema[name].dataType.simpleString()}"
             )
     added = struct_type(pa.schema(decoder.fields()))
     if twice := [name for name in added.names if name in df.columns]:

@@ -58,7 +58,7 @@ def frames(
         require(df, name, "frames")
     if not isinstance(df.schema[column].dataType, BinaryType):
         raise invalid_argument(
-            f"frames: the column {column!r} is {df.schema[column].dataType.simpleString()}; frames must be binary"
+            f"frames: the column {column!r} must be binary, not {df.schema[column].dataType.simpleString()}"
         )
     failfast = Options("frames", options, ("mode",)).mode("PERMISSIVE") == "FAILFAST"
     added = struct_type(pa.schema(list(HEADER_FIELDS)))
@@ -162,7 +162,8 @@ def decode_requests(
 ) -> DataFrame:
     """Decode the requests of one type from frames or pairs, with the options of ``from_kafka``.
 
-    ``keep`` lists columns to keep (default: all). Bytes after a request go to the column ``trailing``.
+    ``keep`` lists columns to keep (default: all). Bytes after a request go to the column ``trailing``, unless
+    the option ``trailingBytes`` is ``error``.
     """
     kind = _kind(messageName, REQUEST)
     side = _of_pairs(df, REQUEST, "decode_requests")
@@ -181,7 +182,7 @@ def decode_responses(
     into: str = "message",
     keep: Sequence[str] | None = None,
 ) -> DataFrame:
-    """Decode the responses of one type from pairs, with the options of ``decode``."""
+    """Decode the responses of one type from pairs, with the options of ``from_kafka``; ``keep`` as in ``decode_requests``."""
     kind = _kind(messageName, RESPONSE)
     if not _of_pairs(df, RESPONSE, "decode_responses"):
         raise invalid_argument("decode_responses: the type of a response depends on its request; pair the frames first")

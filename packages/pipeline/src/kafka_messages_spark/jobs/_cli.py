@@ -130,7 +130,10 @@ class Job:
         return self.read(self.segments_of(paths, topic), batch_metadata=batch_metadata)
 
     def segments_of(self, paths: Sequence[str], topic: str | None = None) -> list[str]:
-        """Return the paths of all segments, or of ``topic`` and unnamed folders; raise PySparkValueError if there are none."""
+        """Return the paths of the segments of ``topic`` (default: all); raise PySparkValueError if there are none.
+
+        Segments in folders without a topic name are included.
+        """
         found = self._ranges(paths, topic).where("start = 0")
         unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
         of_topic = unnamed | (F.col("topic") == topic) if topic else F.lit(True)
@@ -145,7 +148,10 @@ class Job:
         return [row["path"] for row in files]
 
     def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
-        """Return the records in folders of ``topic``, or None; raise PySparkValueError if ``paths`` have no segments at all."""
+        """Return the records in the folders of ``topic``, or None without such folders.
+
+        Raises PySparkValueError if ``paths`` have no segments of any topic.
+        """
         found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
         files = [row["path"] for row in found.select("path").orderBy("path").collect()]
         return self.read(files, batch_metadata=True) if files else None

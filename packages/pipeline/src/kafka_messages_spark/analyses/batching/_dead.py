@@ -92,7 +92,7 @@ def dead(keys: DataFrame) -> DataFrame:
 
 
 def offsets_by_group(keys: DataFrame) -> DataFrame:
-    """Sum the ``by_key`` rows of ``__consumer_offsets`` per group and topic; ``topic`` is null for records without an offset."""
+    """Sum the ``by_key`` rows of ``__consumer_offsets`` per group and topic; ``topic`` is null for records of groups."""
     version, group = _number(F.col("key"), F.lit(1)), _text(F.col("key"), F.lit(3))
     behind = F.lit(5) + _number(F.col("key"), F.lit(3))
     topic = F.when(version.isin(*_OFFSET_COMMITS), _text(F.col("key"), behind))

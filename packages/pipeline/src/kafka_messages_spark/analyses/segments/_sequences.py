@@ -9,7 +9,7 @@ from typing import Any
 _SEQUENCES = 1 << 31
 # The group coordinator writes transactional batches with base sequence 0 (Kafka's CoordinatorRuntime).
 GROUP_TOPIC = "__consumer_offsets"
-UNNAMED = "; normal for the group coordinator, but the folder does not name the topic"
+UNNAMED = "; normal for the group coordinator, but the folder name has no topic"
 
 # Check, severity, detail.
 Fault = tuple[str, str, str]
