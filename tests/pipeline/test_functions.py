@@ -269,7 +269,7 @@ def test_to_kafka_error_names_the_field(spark: SparkSession) -> None:
         broken.select(to_kafka("m", "MetadataResponse", 12)).collect()
 
 
-def test_to_kafka_accepts_spark_types(spark: SparkSession) -> None:
+def test_to_kafka_casts_spark_types_without_loss(spark: SparkSession) -> None:
     value = "named_struct('metadata', 'm', 'offset', 5, 'commit_timestamp', 0L, 'leader_epoch', {}L, 'topic_id', null)"
     df = frame(spark, GOOD).select("id", F.expr(value.format(-1)).alias("v"))
     out = rows(df.select("id", to_kafka("v", "OffsetCommitValue", 3).alias("r")))

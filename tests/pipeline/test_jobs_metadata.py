@@ -232,7 +232,9 @@ def test_redaction_hashes_reveal_changed_secrets(
 
 
 @pytest.mark.nightly
-def test_missing_offsets_are_reported(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_and_reversed_offsets_are_reported(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     segment(tmp_path, LOG, metadata(5, 0, BEFORE[0]), metadata(9, 0, BEFORE[2]), base=5)
     assert main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out

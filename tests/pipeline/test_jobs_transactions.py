@@ -198,7 +198,7 @@ def test_transactions_from_records_equal_those_from_batches(spark: SparkSession,
     assert len(found[0]) == 16
 
 
-def test_markers_of_older_epochs_end_no_transaction(spark: SparkSession, tmp_path: Path) -> None:
+def test_markers_of_older_producer_epochs_end_no_transaction(spark: SparkSession, tmp_path: Path) -> None:
     log = [
         marker("COMMIT", 5, 1, 1),
         data(6, 2, producer=2, epoch=3),
@@ -222,7 +222,7 @@ def test_markers_of_older_epochs_end_no_transaction(spark: SparkSession, tmp_pat
     assert [row.may_begin_earlier for row in rows] == [True, False, False, False]
 
 
-def test_transactions_of_several_partitions_are_joined(spark: SparkSession, tmp_path: Path) -> None:
+def test_transactions_of_several_partitions_are_combined(spark: SparkSession, tmp_path: Path) -> None:
     logs: dict[str, list[bytes]] = {name: [] for name in ("a-0", "a-1", "b-0")}
     offsets = dict.fromkeys(logs, 0)
 
@@ -280,7 +280,7 @@ def test_verdict_is_unknown_if_coordinator_partitions_are_missing(
 
 
 @pytest.mark.nightly
-def test_coordinator_record_of_older_epoch_is_ignored(
+def test_coordinator_record_of_older_leader_epoch_is_ignored(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     begun = state(0, 1, "busy", 5, "CompleteCommit", transaction_partitions=None)
@@ -296,7 +296,7 @@ def test_coordinator_record_of_older_epoch_is_ignored(
 
 
 @pytest.mark.parametrize("at_offset", [1, 2])
-def test_data_of_older_epoch_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
+def test_data_replaced_by_a_newer_leader_epoch_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
     before = [data(each, each) for each in range(1, at_offset)]
     segment(tmp_path / "dead", "orders-0", data(0, 0, producer=4), *before, data(at_offset, 1, producer=5))
     later = (data(1, 2, count=2), marker("COMMIT", 3, 3, 4))
@@ -386,7 +386,7 @@ def test_invalid_input_exits_with_2(spark: SparkSession, tmp_path: Path, capsys:
     assert "milliseconds since the epoch, got 'yesterday'" in capsys.readouterr().err
 
 
-def test_overlapping_times_do_not_merge_transactions_of_two_epochs() -> None:
+def test_overlapping_times_do_not_merge_transactions_of_two_producer_epochs() -> None:
     columns: dict[str, list[object]] = {name: [] for name in READ}
     for epoch, partition, end in ((1, 0, 100), (1, 1, 160), (2, 0, 150), (2, 1, 170)):
         row = ("t", partition, 7, "committed", 1, 10, 10_000 + epoch, end, epoch)

@@ -95,7 +95,7 @@ def test_starting_timestamp_after_the_log_is_rejected_by_default(log: Path) -> N
     assert offsets_of(reader_of(log, endingTimestamp="80000")) == list(range(20, 80))
 
 
-def test_offsets_apply_to_older_formats(tmp_path: Path) -> None:
+def test_offset_options_apply_to_older_message_formats(tmp_path: Path) -> None:
     folder = tmp_path / "orders-0"
     folder.mkdir()
     parts = [batch_of(range(at, at + 5), magic=1, compression="gzip") for at in (0, 5, 10)]
