@@ -29,7 +29,7 @@ def with_outcome(records: DataFrame, name: str = "transaction") -> DataFrame:
     marker = F.when(F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT"), F.col("control_type"))
     within = F.coalesce(F.col("is_transactional"), F.lit(False))
     share = F.when(within | marker.isNotNull(), F.col("producer_id")).otherwise(-2 - F.pmod("offset", F.lit(_SHARES)))
-    # In descending order: for each row, Spark recomputes a whole window frame that ends at the last row.
+    # In descending order, because Spark recomputes a frame that ends at the last row once per row.
     backwards = Window.partitionBy(*log_of(records), share).orderBy(F.desc("offset"))
     following = backwards.rowsBetween(Window.unboundedPreceding, -1)
     ended = F.last(marker, ignorenulls=True).over(following)

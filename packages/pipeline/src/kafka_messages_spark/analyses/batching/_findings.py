@@ -21,7 +21,9 @@ _NONE = {"partition": "int", "producer_id": "long", "compression": "string"}
 
 
 def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
-    """Return the findings in ``found`` (from ``sums``) and ``dead``, for ``busy`` or more batches or compacted records.
+    """Return the findings in ``found`` (the result of ``sums``) and ``dead``.
+
+    Each needs at least ``busy`` batches, or for ``not cleaned`` as many records.
 
     - ``batches of one record``: at least 90 % of a producer's batches have one record, at 10 records per second or more.
       Topics whose names start with ``__`` are excluded.

@@ -30,7 +30,7 @@ _SHARES = (0.5, 0.95)
 def sized_batches(files: DataFrame) -> DataFrame:
     """Return the batches of segments (not snapshots) with uncompressed size, record count and decompression error.
 
-    The columns are those of ``read_batches`` with ``uncompressed``, ``data_records`` and ``fault``.
+    The columns are those of ``read_batches``, plus ``uncompressed``, ``data_records`` and ``fault``.
     """
     return batches_in(files.where(~F.col("path").endswith(".checkpoint")), added=UNCOMPRESSED)
 

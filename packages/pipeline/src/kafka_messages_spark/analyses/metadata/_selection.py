@@ -19,9 +19,10 @@ _LAST_PLACE = (1 << 63) - 1
 
 
 def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None = None) -> DataFrame:
-    """Return the latest snapshot without offsets above ``up_to`` and ``base``, and the log from its end up to ``up_to``.
+    """Return records of the latest snapshot within ``up_to`` and ``base``, and of the log from there up to ``up_to``.
 
-    Adds ``at``, the offset (for a snapshot, the last offset that it contains), and ``place``, the offset in the snapshot.
+    The snapshot contains no offset above ``up_to`` or ``base``. Adds ``at``, the offset (for a snapshot, the last
+    offset that it contains), and ``place``, the offset in the snapshot.
     """
     for name in ("file", "offset", "is_control", "record_type", "timestamp", "leader_epoch"):
         require(records, name, "records_of")

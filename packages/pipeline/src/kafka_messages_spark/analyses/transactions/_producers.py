@@ -32,7 +32,7 @@ def whole_transactions(transactions: DataFrame) -> DataFrame:
 
 
 def producers(transactions: DataFrame, states: DataFrame | None = None) -> DataFrame:
-    """Return one row of sums per transactional producer ID; ``transactional_id`` comes from ``states``, or is null.
+    """Return one row per producer ID with transactions; ``transactional_id`` comes from ``states``, or is null.
 
     ``transactions`` counts whole transactions; ``committed``, ``aborted`` and ``open`` count once per partition.
     """
