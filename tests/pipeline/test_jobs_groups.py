@@ -280,7 +280,7 @@ def test_folders_without_topic_name_count_as_partitions(
 
 
 @pytest.mark.nightly
-def test_folders_of_deleted_partitions_are_skipped(
+def test_folders_of_deleted_and_stray_partitions_are_skipped(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     logs, ids = tmp_path / "logs", [32 * digit for digit in "abc"]

@@ -162,7 +162,7 @@ def test_folder_of_bootstrap_snapshot_is_not_reported_as_unnamed(
     assert "unnamed" not in report
 
 
-def test_cleaned_log_uses_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_snapshot_is_used_if_the_log_does_not_start_at_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = [km.TopicRecord(name=name) for name in ("a", "b", "c")]
     snapshot(tmp_path / "b1", 12, state, is_cut=True)
     snapshot(tmp_path / "b2", 12, state)

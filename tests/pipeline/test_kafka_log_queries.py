@@ -215,7 +215,7 @@ def offsets(spark: SparkSession, tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def test_decode_internal_equals_the_function(spark: SparkSession, offsets: Path) -> None:
+def test_decode_internal_equals_the_decoding_function(spark: SparkSession, offsets: Path) -> None:
     reader = spark.read.format("kafka_log").option("mode", "PERMISSIVE")
     want = reader.load(str(offsets / "__consumer_offsets-*")).transform(consumer_offsets)
     found = reader.option("decode", "internal").load(str(offsets / "__consumer_offsets-*"))

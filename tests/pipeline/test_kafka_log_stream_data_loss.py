@@ -84,7 +84,7 @@ def test_segment_cleaned_while_reading_is_data_loss(log: Log, caplog: pytest.Log
     assert f"Some data may have been lost: {what}" in caplog.text
 
 
-def test_segment_cleaned_before_the_read_position_is_data_loss(log: Log) -> None:
+def test_planned_segment_rewritten_by_the_cleaner_is_data_loss(log: Log) -> None:
     log.append(2)
     stream = open_stream(log.folder)
     at, _ = follow(stream, EMPTY)
@@ -101,7 +101,7 @@ def test_segment_cleaned_before_the_read_position_is_data_loss(log: Log) -> None
     assert read(open_stream(log.folder), at, end) == [2, 3]
 
 
-def test_truncated_read_file_is_data_loss(log: Log) -> None:
+def test_file_truncated_after_reading_is_data_loss(log: Log) -> None:
     log.append(1)
     log.append(1)
     at, _ = follow(open_stream(log.folder), EMPTY)
