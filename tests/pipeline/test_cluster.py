@@ -57,7 +57,7 @@ def table(spark: SparkSession, cluster: Cluster, topic: str) -> DataFrame:
 
 
 @pytest.mark.nightly
-def test_rows_equal_consumer_records(spark: SparkSession, cluster: Cluster) -> None:
+def test_rows_equal_the_records_that_a_consumer_read(spark: SparkSession, cluster: Cluster) -> None:
     df = log(spark, cluster).where(f"NOT is_control AND topic <> '{METADATA}' AND file NOT LIKE '%-delete/%'")
     found = {
         (row.topic, row.partition, row.offset): {
@@ -206,7 +206,7 @@ def test_metadata_image_equals_admin_client(spark: SparkSession, cluster: Cluste
     assert metadata.snapshots(records).count() >= 3
 
 
-def test_hanging_transaction_is_found(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+def test_open_and_hanging_transactions_are_found(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     status = transactions_job([str(cluster.logs), "--output", str(tmp_path)])
     found = spark.read.parquet(str(tmp_path / "open_transactions")).collect()
     leaders = {
@@ -226,7 +226,7 @@ def test_hanging_transaction_is_found(spark: SparkSession, cluster: Cluster, tmp
     assert status != 0
 
 
-def test_undamaged_files_have_no_errors(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+def test_undamaged_files_have_no_findings_above_info(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     assert segments_job([str(cluster.logs), "--output", str(tmp_path)]) == 0
     files = spark.read.parquet(str(tmp_path / "files")).agg(F.sum("batches"), F.sum("records")).collect()[0]
     assert tuple(files) == (len(cluster.batches), sum(batch["count"] for batch in cluster.batches))

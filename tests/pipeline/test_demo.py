@@ -23,7 +23,7 @@ def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_demo_skips_foreign_files(tmp_path: Path) -> None:
+def test_demo_skips_foreign_files_and_reports_the_rest(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     shutil.copytree(ROOT / "examples" / "cluster" / "logs", folder)
     (folder / "server.log").write_text(NOISE * 100)

@@ -95,7 +95,7 @@ def test_undecodable_records_are_kept(spark: SparkSession) -> None:
     assert (out[-1].offset_commit.key.group, out[-1].offset_commit.value.offset, out[-1].problem) == ("g", 9, None)
 
 
-def test_malformed_value_keeps_its_key(spark: SparkSession) -> None:
+def test_key_of_a_malformed_value_is_decoded(spark: SparkSession) -> None:
     key, value = write_coordinator_record(COMMIT, kafka_messages.OffsetCommitValue(offset=9), 4)
     assert value is not None
     values = value[:-3], b"\x00\x63" + value[2:], b"\x00"
@@ -127,7 +127,7 @@ def test_control_record_has_type_control(spark: SparkSession) -> None:
     assert (row.record_type, row.record_type_id, row.is_tombstone, row.problem) == ("control", None, False, None)
 
 
-def test_record_types_select_columns(spark: SparkSession) -> None:
+def test_argument_record_types_selects_struct_columns(spark: SparkSession) -> None:
     key, value = write_coordinator_record(COMMIT, kafka_messages.OffsetCommitValue(), 4)
     out = consumer_offsets(frame(spark, (key, value)), record_types=["group_metadata"])
     assert out.columns[-2:] == ["problem", "group_metadata"]
@@ -148,7 +148,7 @@ def test_invalid_data_frames_are_rejected(spark: SparkSession) -> None:
     df = frame(spark, (b"", b""))
     with pytest.raises(ValueError, match=r"^consumer_offsets: unknown column 'key'"):
         consumer_offsets(df.drop("key"))
-    with pytest.raises(ValueError, match=r"^consumer_offsets: the column 'value' is string, not binary$"):
+    with pytest.raises(ValueError, match=r"^consumer_offsets: the column 'value' must be binary, not string$"):
         consumer_offsets(df.withColumn("value", df.value.cast("string")))
     with pytest.raises(ValueError, match=r"The function `transaction_state` doesn't support the DROPMALFORMED mode"):
         transaction_state(df, {"mode": "DROPMALFORMED"})

@@ -266,7 +266,9 @@ def test_aborted_and_keyless_records_are_dead(spark: SparkSession, tmp_path: Pat
     assert (row["records"], row["keys"], row["dead_bytes"]) == (4, 1, len(batches[1]) + len(batches[4]))
 
 
-def test_empty_tables_are_omitted(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_tables_are_omitted_from_the_report(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     segment(tmp_path / "logs", "orders-0", data(0))
     assert main([str(tmp_path / "logs"), "--quiet"]) == 0
     report = capsys.readouterr().out

@@ -72,7 +72,7 @@ def test_segments_job_reports_a_server_log_as_a_finding(tmp_path: Path, capsys: 
     assert "skipped" not in report
 
 
-def test_missing_files_are_reported_before_spark_starts(
+def test_missing_segments_are_reported_before_spark_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def start(*_: object) -> SparkSession:

@@ -179,7 +179,7 @@ def test_group_with_unknown_lag_is_sorted_last(
 
 
 @pytest.mark.nightly
-def test_group_option_selects_a_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_option_group_selects_a_group(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(log), "--group", "old", "--quiet", "--exit-zero"]) == 0
     report = capsys.readouterr().out
     assert "groups           1\n" in report
@@ -238,7 +238,7 @@ def millis(time: datetime) -> int:
 
 
 @pytest.mark.nightly
-def test_commit_overwritten_by_a_later_leader_is_absent(
+def test_unreplicated_commit_of_an_earlier_leader_is_dropped(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def written(offset: int, record: tuple[bytes, bytes | None]) -> bytes:
@@ -254,7 +254,7 @@ def test_commit_overwritten_by_a_later_leader_is_absent(
 
 
 @pytest.mark.nightly
-def test_unnamed_folders_count_as_partitions(
+def test_folders_without_topic_name_count_as_partitions(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, group in (("a", "one"), ("b", "two"), ("replica of b", "two")):
@@ -280,7 +280,9 @@ def test_unnamed_folders_count_as_partitions(
 
 
 @pytest.mark.nightly
-def test_deleted_folders_are_skipped(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_of_deleted_and_stray_partitions_are_skipped(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs, ids = tmp_path / "logs", [32 * digit for digit in "abc"]
     rows = [{"key": key, "value": value} for key, value in (commit("app", 5, 0), commit("app", 7, 0, 1))]
     odd = [{"key": key, "value": value} for key, value in (commit("app", 1, 0), commit("app", 1, 0, 1))]
@@ -310,7 +312,7 @@ def test_deleted_folders_are_skipped(spark: SparkSession, tmp_path: Path, capsys
     assert "skipped" not in capsys.readouterr().out
 
 
-def test_input_with_only_deleted_folders_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_with_only_deleted_partitions_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, f"__consumer_offsets-0.{32 * 'a'}-delete", data(0))
     (tmp_path / "server.log").write_text("no segment")
     assert main([str(tmp_path), "--quiet"]) == 2

@@ -102,7 +102,7 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
 
 
 @CLASSIC
-def test_compressed_files_fall_back_to_spark(
+def test_inputs_with_many_decoded_bytes_are_read_by_spark(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert spark

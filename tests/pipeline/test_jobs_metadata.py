@@ -165,7 +165,7 @@ def snapshot(folder: Path, records: Sequence[Any], *, is_cut: bool = False, end:
 
 
 @pytest.mark.nightly
-def test_snapshots_are_compared_with_later_log(
+def test_snapshot_is_compared_with_snapshot_and_later_log(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old = snapshot(tmp_path / "a", BEFORE)
@@ -232,14 +232,16 @@ def test_redaction_hashes_reveal_changed_secrets(
 
 
 @pytest.mark.nightly
-def test_missing_offsets_are_reported(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_and_reversed_offsets_are_reported(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     segment(tmp_path, LOG, metadata(5, 0, BEFORE[0]), metadata(9, 0, BEFORE[2]), base=5)
     assert main([str(tmp_path), "--quiet"]) == 1
     report = capsys.readouterr().out
     assert "8 offsets are missing before offset 9: the state may be wrong." in report
     assert "before  an empty cluster\n" in report
     assert main([str(tmp_path), "--before-offset", "7", "--after-offset", "6", "--quiet"]) == 2
-    want = "metadata_diff: error: --after-offset 6 is below the start offset 7\n"
+    want = "metadata_diff: error: --after-offset 6 is below 7, the offset of the first state\n"
     assert capsys.readouterr().err.endswith(want)
 
 

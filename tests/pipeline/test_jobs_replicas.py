@@ -126,7 +126,7 @@ def test_differing_copies_are_findings(spark: SparkSession, tmp_path: Path, caps
     assert [group for _, group in sorted(map(tuple, found.collect()))] == ["g"] * 3 + ["right"] * 3
 
 
-def test_unnamed_folders_count_as_partitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_without_topic_name_count_as_partitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("one", "two"):
         segment(tmp_path, name, commits(0))
     assert internal_topics.main(["consumer_offsets", str(tmp_path), "--quiet"]) == 0
@@ -162,7 +162,7 @@ def test_folder_of_bootstrap_snapshot_is_not_reported_as_unnamed(
     assert "unnamed" not in report
 
 
-def test_cleaned_log_uses_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_snapshot_is_used_if_the_log_does_not_start_at_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = [km.TopicRecord(name=name) for name in ("a", "b", "c")]
     snapshot(tmp_path / "b1", 12, state, is_cut=True)
     snapshot(tmp_path / "b2", 12, state)
@@ -253,7 +253,7 @@ def test_overlapping_offsets_are_detected(files: list[FileSummary], twice: bool)
     assert select_files(files).is_twice is twice
 
 
-def test_functions_select_the_highest_leader_epoch(spark: SparkSession, tmp_path: Path) -> None:
+def test_functions_use_the_copy_with_the_highest_leader_epoch(spark: SparkSession, tmp_path: Path) -> None:
     of_producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
     key = km.OffsetCommitKey(group="g", topic="orders", partition=0)
     for folder, epoch in (("b1", 1), ("b2", 2), ("b3", 1)):

@@ -74,7 +74,7 @@ def reason(batch: bytes) -> str:
     return sum_text(padded(batch), 0, len(batch))
 
 
-def test_offset_overflow_is_handled(tmp_path: Path) -> None:
+def test_highest_offset_does_not_overflow(tmp_path: Path) -> None:
     most = (1 << 63) - 1
     first, last, next_ = data(0), data(most), data(1)
     file = segment(tmp_path, "orders-0", first, last, next_)
@@ -159,7 +159,7 @@ def test_group_coordinator_sequences_must_be_0(tmp_path: Path) -> None:
         ("producer_epoch", "error", 11, "producer 1: epoch 0 below 1"),
         ("sequence_not_zero", "warning", 12, "producer 2: sequence 7, expected 0 from the group coordinator"),
     ]
-    unsure = "; normal for the group coordinator, but the folder does not name the topic"
+    unsure = "; normal for the group coordinator, but the folder name has no topic"
     found = check(segment(tmp_path, "a copy of something", *commits[:2], data(4, producer=1, sequence=9)))
     assert [(each[0], each[1], each[3], each[5]) for each in found] == [
         ("sequence_duplicate", "info", 1, f"producer 1: duplicate sequence 0{unsure}"),
@@ -197,7 +197,7 @@ def test_corrupt_records_with_valid_checksum_are_found(tmp_path: Path) -> None:
     assert detail
 
 
-def test_number_of_findings_is_limited(tmp_path: Path) -> None:
+def test_listed_findings_per_check_are_limited(tmp_path: Path) -> None:
     batches = [data(3 * number) for number in range(MAX_FINDINGS + 11)]
     found = check(segment(tmp_path, "t-0", *batches))
     assert len(found) == MAX_FINDINGS + 1

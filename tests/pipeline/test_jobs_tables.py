@@ -22,7 +22,7 @@ def schema(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.nightly
-def test_catalog_tables_equal_the_files(
+def test_catalog_tables_equal_the_output_files(
     spark: SparkSession, schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     segment(tmp_path, "orders-0", data(0, count=3))
@@ -75,7 +75,7 @@ def test_invalid_output_is_rejected_before_reading(
     [
         ("nowhere/x.html", "folder not found: {}/nowhere"),
         ("nowhere", None),
-        ("orders-0", "{}/orders-0 is a folder"),
+        ("orders-0", "{}/orders-0 is a folder, but must be a file"),
     ],
 )
 def test_invalid_report_path_is_rejected_before_spark_starts(

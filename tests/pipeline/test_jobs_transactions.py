@@ -160,7 +160,7 @@ def test_open_transactions_have_the_expected_verdicts(
 
 
 @pytest.mark.nightly
-def test_verdicts_are_as_of_the_newest_timestamp(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_default_time_of_verdicts_is_the_newest_timestamp(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(cluster), "--limit", "2", "--exit-zero", "--quiet"]) == 0
     report = capsys.readouterr().out
     assert "as of              2026-09-21 14:15:30.000Z\n" in report
@@ -198,7 +198,7 @@ def test_transactions_from_records_equal_those_from_batches(spark: SparkSession,
     assert len(found[0]) == 16
 
 
-def test_markers_end_transactions_by_epoch(spark: SparkSession, tmp_path: Path) -> None:
+def test_markers_of_older_producer_epochs_end_no_transaction(spark: SparkSession, tmp_path: Path) -> None:
     log = [
         marker("COMMIT", 5, 1, 1),
         data(6, 2, producer=2, epoch=3),
@@ -222,7 +222,7 @@ def test_markers_end_transactions_by_epoch(spark: SparkSession, tmp_path: Path) 
     assert [row.may_begin_earlier for row in rows] == [True, False, False, False]
 
 
-def test_transactions_of_several_partitions_are_joined(spark: SparkSession, tmp_path: Path) -> None:
+def test_transactions_of_several_partitions_are_combined(spark: SparkSession, tmp_path: Path) -> None:
     logs: dict[str, list[bytes]] = {name: [] for name in ("a-0", "a-1", "b-0")}
     offsets = dict.fromkeys(logs, 0)
 
@@ -280,7 +280,7 @@ def test_verdict_is_unknown_if_coordinator_partitions_are_missing(
 
 
 @pytest.mark.nightly
-def test_coordinator_record_of_older_epoch_is_ignored(
+def test_coordinator_record_of_older_leader_epoch_is_ignored(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     begun = state(0, 1, "busy", 5, "CompleteCommit", transaction_partitions=None)
@@ -296,7 +296,7 @@ def test_coordinator_record_of_older_epoch_is_ignored(
 
 
 @pytest.mark.parametrize("at_offset", [1, 2])
-def test_data_of_older_epoch_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
+def test_data_replaced_by_a_newer_leader_epoch_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
     before = [data(each, each) for each in range(1, at_offset)]
     segment(tmp_path / "dead", "orders-0", data(0, 0, producer=4), *before, data(at_offset, 1, producer=5))
     later = (data(1, 2, count=2), marker("COMMIT", 3, 3, 4))
@@ -306,7 +306,7 @@ def test_data_of_older_epoch_is_ignored(at_offset: int, spark: SparkSession, tmp
 
 
 @pytest.mark.nightly
-def test_older_data_or_states_are_a_limitation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_or_states_copied_earlier_are_a_limitation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "__transaction_state-0", state(0, 3, "busy", 5, "CompleteCommit", transaction_partitions=None))
     segment(tmp_path, "orders-0", data(0, 2.5, producer=5))
     segment(tmp_path, "orders-1", data(0, 4, producer=5))
@@ -330,7 +330,7 @@ def test_corrupt_marker_is_mentioned_in_the_note(
     assert [row.rpartition("not read")[2].strip() for row in rows] == ["corrupt ranges in the partition: 1", "-"]
 
 
-def test_missing_later_offsets_are_reported(
+def test_missing_offsets_after_an_open_transaction_are_reported(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     segment(tmp_path, "t-0", data(0, 0, producer=1))
@@ -383,10 +383,10 @@ def test_invalid_input_exits_with_2(spark: SparkSession, tmp_path: Path, capsys:
     with pytest.raises(SystemExit) as stop:
         main([there, "--as-of", "yesterday"])
     assert stop.value.code == 2
-    assert "'yesterday' is not a time such as 2026-11-21T10:00:00Z" in capsys.readouterr().err
+    assert "milliseconds since the epoch, got 'yesterday'" in capsys.readouterr().err
 
 
-def test_epochs_separate_transactions_despite_clocks() -> None:
+def test_overlapping_times_do_not_merge_transactions_of_two_producer_epochs() -> None:
     columns: dict[str, list[object]] = {name: [] for name in READ}
     for epoch, partition, end in ((1, 0, 100), (1, 1, 160), (2, 0, 150), (2, 1, 170)):
         row = ("t", partition, 7, "committed", 1, 10, 10_000 + epoch, end, epoch)

@@ -126,7 +126,7 @@ def test_paths_and_globs_select_files(spark: SparkSession, read: Any, folder: Pa
     assert as_hadoop_says_it.collect() == [("_orders", f"file://{file}")]
 
 
-def test_symlinked_folders_are_read_once(tmp_path: Path) -> None:
+def test_files_in_symlinked_folders_are_read_once(tmp_path: Path) -> None:
     logs, other = tmp_path / "logs", tmp_path / "other"
     for place in (logs / "orders-0", other / "orders-1"):
         place.mkdir(parents=True)

@@ -95,7 +95,7 @@ def test_starting_timestamp_after_all_records_is_rejected(log: Path) -> None:
     assert offsets_of(reader_of(log, endingTimestamp="80000")) == list(range(20, 80))
 
 
-def test_offsets_apply_to_older_formats(tmp_path: Path) -> None:
+def test_offset_options_apply_to_older_message_formats(tmp_path: Path) -> None:
     folder = tmp_path / "orders-0"
     folder.mkdir()
     parts = [batch_of(range(at, at + 5), magic=1, compression="gzip") for at in (0, 5, 10)]
@@ -177,7 +177,7 @@ def test_invalid_options_are_rejected(log: Path, options: dict[str, str], text: 
     assert str(caught.value) == f"kafka_log: {text}"
 
 
-def test_starting_offsets_reject_snapshots(log: Path) -> None:
+def test_snapshots_are_rejected_with_starting_offsets(log: Path) -> None:
     (log / f"{60:020}-0000000001.checkpoint").write_bytes(b"")
     with pytest.raises(ValueError, match=r".") as caught:
         reader_of(log, startingOffsets=offsets(p0=50)).partitions()

@@ -134,7 +134,7 @@ def test_limits_are_rejected_before_spark_4_2(log: Log, name: str) -> None:
         open_stream(log.folder, **{name: "7"})
 
 
-def test_report_latest_offset_counts_unread_files_and_bytes(log: Log) -> None:
+def test_method_report_latest_offset_counts_unread_files_and_bytes(log: Log) -> None:
     stream = open_stream(log.folder)
     assert stream.reportLatestOffset() is None
     log.append(2)

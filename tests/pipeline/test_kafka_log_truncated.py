@@ -59,7 +59,7 @@ def test_permissive_mode_yields_a_corrupt_row(cut: Path, most: int) -> None:
     }
 
 
-def test_ignore_corrupt_files_skips_and_logs(cut: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_ignore_corrupt_files_skips_and_logs_the_rest_of_a_file(cut: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert offsets_of(reader_of(cut, ignoreCorruptFiles="true")) == [*range(15), *range(20, 55)]
     assert caplog.messages == [
         f"Skipped the rest of the content in the corrupted file: {cut / f'{0:020}.log'}: {reason(cut)}"

@@ -93,7 +93,7 @@ def test_jobs_read_files_of_older_brokers(
 
 
 @pytest.mark.nightly
-def test_metadata_of_3_9_is_compared(spark: SparkSession, tmp_path: Path) -> None:
+def test_metadata_log_of_kafka_3_9_is_compared_with_an_empty_cluster(spark: SparkSession, tmp_path: Path) -> None:
     found = report("metadata_diff", tmp_path, str(RELEASES / "3.9" / "logs"))
     assert {each["kind"] for each in found["findings"]} == {"added"}
     topics = {row["name"] for row in table(found, "Differences") if row["entity"] == "topic" and "name" in row}
@@ -133,7 +133,7 @@ def test_tiered_copies_equal_the_original(plugin: str, spark: SparkSession, tmp_
 
 
 @pytest.mark.nightly
-def test_unreadable_tiered_copies_are_corrupt(spark: SparkSession, tmp_path: Path) -> None:
+def test_undecodable_tiered_copies_are_corrupt_rows(spark: SparkSession, tmp_path: Path) -> None:
     content = (RELEASES / "3.9" / "logs" / "codecs-0" / SEGMENT).read_bytes()
     file = tiered(tmp_path / "tier", "Aiven", bytes(each ^ 0x5A for each in content))
     (row,) = log(spark, tmp_path / "tier", mode="PERMISSIVE").collect()
@@ -147,7 +147,7 @@ def test_release_files_are_below_100_kb() -> None:
     assert sum(path.stat().st_size for path in RELEASES.rglob("*") if path.is_file()) < 100_000
 
 
-def test_copied_files_exclude_empty_and_foreign_ones(tmp_path: Path) -> None:
+def test_copy_excludes_empty_segments_and_other_files(tmp_path: Path) -> None:
     from tests.interop.releases import _copy
 
     source = tmp_path / "logs"

@@ -73,7 +73,7 @@ def test_help_needs_no_spark() -> None:
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120).returncode == 0
 
 
-def test_usage_names_program_and_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_usage_contains_program_and_job(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for command, usage in (("bin/kafka-messages-spark", "kafka-messages-spark groups"), ("groups.py", "groups")):
         monkeypatch.setattr(sys, "argv", [command, "groups", "--help"])
         with pytest.raises(SystemExit):

@@ -125,7 +125,7 @@ def test_compacted_consumer_group_has_unknown_first_members() -> None:
     ]
 
 
-def test_members_ahead_of_their_group_wait_for_the_epoch() -> None:
+def test_member_at_another_epoch_does_not_end_the_rebalance() -> None:
     assert rebalances_of(reached(ONE, 7), member(ONE), epoch(7), reached(ONE, 9)) == [(7, 1, None, None, None)]
 
 

@@ -26,7 +26,7 @@ def test_counts_equal_the_read_rows(spark: SparkSession) -> None:
     assert len(found) > 5
 
 
-def test_uncounted_and_corrupt_batches_are_listed(spark: SparkSession, tmp_path: Path) -> None:
+def test_columns_uncounted_and_corrupt_count_batches(spark: SparkSession, tmp_path: Path) -> None:
     segment(tmp_path / "b1" / "orders-0", 5, 2)
     segment(tmp_path / "b2" / "orders-0", 5, 1)
     old = segment(tmp_path / "b1" / "clicks-0", 0, 1)

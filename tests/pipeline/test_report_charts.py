@@ -89,7 +89,9 @@ def test_transactions_chart_is_limited(spark: SparkSession) -> None:
     assert [mark.text for mark in marks if mark.kind == transactions.BLOCKS] == [
         "late: last stable offset 1, 399 blocked offsets"
     ]
-    assert timeline.remark.endswith("Shows 300 of 400 transactions per partition, open ones first, then the newest.")
+    assert timeline.remark.endswith(
+        "Shows 300 of 400 transactions, counted once per partition: open ones, then the newest."
+    )
 
 
 def test_metadata_and_segments_charts_are_limited(spark: SparkSession) -> None:

@@ -245,7 +245,7 @@ def test_chart_remarks_mention_omissions() -> None:
         "Shows 1 of 70 files: files with findings by severity, then the largest."
     )
     assert transactions.timeline([], [], [], 3, None).remark.endswith(
-        "Shows 0 of 3 transactions per partition, open ones first, then the newest."
+        "Shows 0 of 3 transactions, counted once per partition: open ones, then the newest."
     )
     remark = groups.chart([("g", "t")], [Row("g", "t", 0, at=1, value=1)], [], [], (20, 50), 9).remark
     assert "Shows 1 of 20 pairs of group and topic, by resets, then by lag." in remark

@@ -52,7 +52,7 @@ def table(spark: SparkSession, frames: list[Any] = FRAMES) -> DataFrame:
     return spark.createDataFrame(rows, "connection string, direction string, data binary, timestamp timestamp")
 
 
-def test_frames_of_a_table_have_their_headers(spark: SparkSession) -> None:
+def test_headers_of_frames_in_a_table_are_parsed(spark: SparkSession) -> None:
     df = traffic.frames(table(spark), "data")
     names = [
         "connection",
@@ -187,7 +187,7 @@ def test_api_versions_error_response_is_decoded_as_version_0(spark: SparkSession
     assert (row.api_version, row.response_version, row.message.error_code) == (4, 0, 35)
 
 
-def test_capture_is_paired(spark: SparkSession, tmp_path: Path) -> None:
+def test_requests_and_responses_of_a_capture_are_paired(spark: SparkSession, tmp_path: Path) -> None:
     for direction in ("request", "response"):
         data = [each for connection, kind, each in FRAMES if (connection, kind) == ("two", direction)]
         (tmp_path / f"two.{direction}s").write_bytes(b"".join(len(each).to_bytes(4, "big") + each for each in data))
@@ -203,7 +203,7 @@ def test_invalid_data_frames_are_rejected(spark: SparkSession, pairs: DataFrame)
     df = table(spark)
     with pytest.raises(ValueError, match=r"^frames: unknown column 'frame'"):
         traffic.frames(df)
-    with pytest.raises(ValueError, match=r"^frames: the column 'direction' is string; frames must be binary$"):
+    with pytest.raises(ValueError, match=r"^frames: the column 'direction' must be binary, not string$"):
         traffic.frames(df, "direction")
     with pytest.raises(ValueError, match=r"^frames: the column 'problem' already exists; rename it first$"):
         traffic.frames(df.selectExpr("*", "1 AS problem"), "data")

@@ -63,7 +63,7 @@ def test_script_runs_without_an_activated_environment(other: Path) -> None:
     assert [int(line) for line in output_lines(other)] == [30]
 
 
-def test_first_sample_runs_without_an_activated_environment(other: Path) -> None:
+def test_first_spark_page_sample_runs_without_an_activated_environment(other: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
     make, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]
     assert "register" not in make + use

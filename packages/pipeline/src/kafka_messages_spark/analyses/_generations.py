@@ -1,4 +1,4 @@
-"""Compute the generations of one group in the workers."""
+"""Compute the generations or epochs of one group in the workers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-# Kinds of events: generation of a classic group, new epoch, member of an epoch-based group, epoch reached by a member.
+# Kinds of events, in this order: generation of a classic group; epoch of another group, member of such a group, and
+# epoch that a member reached.
 GENERATION, EPOCH, MEMBER, SETTLED = "generation", "epoch", "member", "settled"
 
 _MEMBER = pa.struct(
@@ -17,7 +18,7 @@ _MEMBER = pa.struct(
         pa.field("client_host", pa.string()),
     ]
 )
-# Columns of an event; members contains all members of a classic group, or the joined member of another group.
+# Columns of an event. members has all members of a classic group, or the one member in a record of another group.
 READ = (
     "group",
     "type",

@@ -1,4 +1,4 @@
-"""Columns that identify a log."""
+"""Offsets in file names, and columns that identify a log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-# Pattern of the base offset in a segment name, also in tiered storage.
+# Pattern of the base offset in a segment's path; names in tiered storage have a suffix.
 NAME_OFFSET = r"[/\\]([0-9]{20})(?:-[A-Za-z0-9_-]{22})?\.log[^/\\]*$"
 
 

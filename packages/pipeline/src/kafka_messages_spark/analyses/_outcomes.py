@@ -22,14 +22,14 @@ def has_outcome_columns(records: DataFrame) -> bool:
 
 
 def with_outcome(records: DataFrame, name: str = "transaction") -> DataFrame:
-    """Add the column ``name``: ``committed``, ``aborted``, ``open``, or null for records outside transactions.
+    """Add the outcome of a record's transaction as column ``name``: ``committed``, ``aborted``, ``open``, or null for none.
 
     The rows must include control records.
     """
     marker = F.when(F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT"), F.col("control_type"))
     within = F.coalesce(F.col("is_transactional"), F.lit(False))
     share = F.when(within | marker.isNotNull(), F.col("producer_id")).otherwise(-2 - F.pmod("offset", F.lit(_SHARES)))
-    # In descending order, because Spark recomputes a window frame that ends at the last row for every row.
+    # In descending order, because Spark recomputes a frame that ends at the last row once per row.
     backwards = Window.partitionBy(*log_of(records), share).orderBy(F.desc("offset"))
     following = backwards.rowsBetween(Window.unboundedPreceding, -1)
     ended = F.last(marker, ignorenulls=True).over(following)

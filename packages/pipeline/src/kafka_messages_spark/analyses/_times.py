@@ -14,5 +14,5 @@ _LAST = 253_402_300_799_999
 
 
 def timestamp_of(milliseconds: Column) -> Column:
-    """Return milliseconds since the epoch as a timestamp, or null if invalid."""
+    """Return milliseconds since the epoch as a timestamp, or null below 0 and after the year 9999."""
     return F.when(milliseconds.between(0, _LAST), F.timestamp_millis(milliseconds))

@@ -96,7 +96,7 @@ def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns
 
 
 def batches_of(records: DataFrame) -> DataFrame:
-    """Return the record batches of rows that ``kafka_log`` read with ``includeBatchMetadata``.
+    """Group rows of ``kafka_log``, read with ``includeBatchMetadata``, into record batches.
 
     The columns are those of ``read_batches``; ``size`` is null, and empty batches are missing.
     """

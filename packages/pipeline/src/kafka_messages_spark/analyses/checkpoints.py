@@ -22,10 +22,10 @@ __all__ = [
     "read_checkpoints",
 ]
 
-# Log start offsets above the first base offset, for example after DeleteRecords.
+# File of log start offsets above the first base offset, for example after DeleteRecords.
 LOG_START_OFFSET = "log-start-offset-checkpoint"
 CLEANER_OFFSET = "cleaner-offset-checkpoint"
-# High watermarks; brokers write the file every few seconds.
+# File of high watermarks; brokers write it every few seconds.
 HIGH_WATERMARK = "replication-offset-checkpoint"
 
 
@@ -38,7 +38,7 @@ def read_checkpoints(
     recursive: bool = True,
     owner: str = "read_checkpoints",
 ) -> DataFrame:
-    """Return the entries of checkpoint files in the log directories of the segments in ``paths``.
+    """Return the entries of the checkpoint files ``name`` in the log directories of the segments in ``paths``.
 
     A damaged file is one row with ``file`` and ``problem``. A missing path fails the query.
     """
@@ -46,9 +46,10 @@ def read_checkpoints(
 
 
 def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
-    """Return ``first_segment`` and ``last_segment`` (base offsets), and ``checkpoint`` or null, for each partition.
+    """Return ``first_segment`` and ``last_segment`` (base offsets), and ``checkpoint``, for each partition.
 
-    ``files`` has ``path``, ``topic`` and ``partition``. ``checkpoint`` is the highest log start offset of all replicas.
+    ``files`` has ``path``, ``topic`` and ``partition``. ``checkpoint`` is the highest log start offset in the
+    checkpoint files of the replicas, or null.
     """
     name = F.regexp_extract("path", NAME_OFFSET, 1)
     named = files.select("topic", "partition", F.when(name != "", name.cast("long")).alias("name_offset"))
@@ -62,6 +63,6 @@ def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
 
 
 def high_watermarks(checkpoints: DataFrame) -> DataFrame:
-    """Return the highest checkpointed high watermark of each partition's replicas; the current one may be higher."""
+    """Return each partition's highest high watermark in the checkpoint files of replicas; the actual one may be higher."""
     entries = checkpoints.where("problem is null").groupBy("topic", "partition")
     return entries.agg(F.max("offset").alias("high_watermark"))

@@ -21,11 +21,11 @@ _CONTENT = ("key", "value", "timestamp")
 
 
 def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
-    """Return each record once, identified by topic, partition and offset, or by ``keys`` (the offset last).
+    """Return each record or batch once, identified by ``keys`` (the offset last; default: topic, partition and offset).
 
-    ``rows`` come from ``kafka_log`` or ``read_batches``; without ``keys``, they must not include snapshots. Copies without a
-    ``problem`` are preferred, then the highest leader epoch (KIP-101), then, for batches, the most ``records``. All rows
-    without an offset are kept.
+    ``rows`` come from ``kafka_log`` or ``read_batches``. Batches, and rows that include snapshots, require ``keys``. Copies
+    without a ``problem`` are preferred, then the highest leader epoch (KIP-101), then, for batches, the most ``records``.
+    All rows without an offset are kept.
     """
     if not keys:
         require(rows, "offset", "once")
@@ -41,7 +41,11 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
 
 
 def counts(rows: DataFrame) -> DataFrame:
-    """Count distinct data ``records``, additional ``copies``, and offsets ``differing`` in key, value or timestamp."""
+    """Return one row of counts.
+
+    ``records`` counts distinct data records, ``copies`` all further copies of them, and ``differing`` the offsets whose
+    copies differ in key, value or timestamp.
+    """
     require(rows, "offset", "counts")
     some = rows.where("offset is not null")
     if "is_control" in rows.columns:

@@ -1,6 +1,6 @@
 """History of groups in ``__consumer_offsets``.
 
-The functions take rows of ``consumer_offsets``; ``includeBatchMetadata`` is needed to recognize aborted transactions.
+``records`` are rows of ``consumer_offsets``; ``includeBatchMetadata`` is needed to recognize aborted transactions.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _GROUP_TYPES = {
 
 
 def offset_commits(records: DataFrame) -> DataFrame:
-    """Return every commit and removal of an offset, each record once.
+    """Return one row per commit or removal of an offset; copies of a record count once.
 
-    ``committed_offset`` is null for a removal; ``leader_epoch`` is -1 if unknown. ``transaction`` is ``committed``,
-    ``aborted``, ``open`` or null. Columns with the prefix ``log_`` locate the record.
+    ``committed_offset`` is null for a removal; ``leader_epoch`` is -1 or null if unknown. ``transaction`` is
+    ``committed``, ``aborted``, ``open`` or null. Columns with the prefix ``log_`` locate the record.
     """
     for name in ("offset_commit", "legacy_offset_commit", "is_tombstone", "topic", "partition", "offset"):
         require(records, name, "offset_commits")
@@ -64,7 +64,7 @@ def offset_commits(records: DataFrame) -> DataFrame:
     else:
         commits = records.where(is_commit).withColumn("transaction", F.lit(None).cast("string"))
     keys = [F.coalesce(new["key"][name], old["key"][name]) for name in _KEY]
-    # A group's records are in one partition, even if the folder name does not contain the partition.
+    # The keys suffice, because all records of a group are in one partition; the folder name may lack its number.
     return once(commits, *keys, "offset").select(
         *(key.alias(name) for key, name in zip(keys, _KEY, strict=True)),
         of_value("offset").alias("committed_offset"),
@@ -83,10 +83,11 @@ def _log_columns() -> list[Column]:
 
 
 def offset_history(commits: DataFrame, records: DataFrame | None = None, *, jump: int = JUMP) -> DataFrame:
-    """Return the commits that took effect, each compared with the previous one of its group and partition.
+    """Return the commits and removals that took effect, each compared with the previous one of its group and partition.
 
-    ``kind`` is ``first``, ``same``, ``forward``, ``jump`` (by ``jump`` or more), ``backward`` or ``removed``. With
-    ``records``, ``members`` is the group size. ``is_reset`` marks ``jump``, ``backward``, and ``forward`` in an empty group.
+    ``kind`` is ``first``, ``same``, ``forward``, ``jump`` (by ``jump`` or more), ``backward`` or ``removed``. ``members``
+    is the group size, or null without ``records``. ``is_reset`` marks ``jump``, ``backward``, and, in a group without
+    members, ``forward``.
     """
     effective = commits.where("transaction is null or transaction = 'committed'")
     in_order = Window.partitionBy(*_KEY).orderBy(*_LOG)
@@ -151,7 +152,7 @@ def member_counts(records: DataFrame) -> DataFrame:
 
 
 def resets(history: DataFrame) -> DataFrame:
-    """Return the resets of ``offset_history``, with the reason in ``what``."""
+    """Return the resets in ``history``; ``what`` describes each one."""
     why = (
         F.when(F.col("kind") == "backward", "went back")
         .when(F.col("kind") == "jump", "jumped ahead")
@@ -179,7 +180,7 @@ def resets(history: DataFrame) -> DataFrame:
 def commit_storms(commits: DataFrame, *, least: int = STORM) -> DataFrame:
     """Return the periods in which a group committed a partition's offset ``least`` or more times within a minute.
 
-    ``peak`` is the maximum per minute. Aborted commits count.
+    ``peak`` is the highest number of commits within a minute. Aborted commits count.
     """
     times = commits.where("not is_tombstone and time is not null").withColumn("at", F.unix_millis("time"))
     times = _in_last_minute(times)
@@ -216,7 +217,7 @@ def _in_last_minute(times: DataFrame) -> DataFrame:
 
 
 def removed_offsets(history: DataFrame) -> DataFrame:
-    """Return deleted and expired offsets, with the time since their last commit."""
+    """Return deleted and expired offsets; ``idle_ms`` is the time since the last commit."""
     return history.where("kind = 'removed'").select(
         *_KEY,
         "time",

@@ -1,6 +1,6 @@
 """Functions for ``df.transform`` that decode the records of internal topics.
 
-Each function adds ``record_type``, ``record_type_id``, ``record_version``, ``is_tombstone``, ``problem``, and one
+Each decoding function adds ``record_type``, ``record_type_id``, ``record_version``, ``is_tombstone``, ``problem``, and one
 struct column per record type. Secrets in the structs are redacted; ``key`` and ``value`` keep their bytes.
 """
 
@@ -46,7 +46,7 @@ def consumer_offsets(
     """Decode records of ``__consumer_offsets``: offset commits, groups and members.
 
     Options: ``mode`` PERMISSIVE (default) or FAILFAST, ``showSecrets`` (default false: secrets become ``(redacted)``), and
-    ``secretSalt``, which adds a keyed hash, equal for equal secrets. ``record_types`` selects the struct columns.
+    ``secretSalt``, which adds a hash to ``(redacted)``, equal for equal secrets. ``record_types`` selects the struct columns.
     """
     return _decoded(df, "consumer_offsets", "__consumer_offsets", options, record_types)
 
@@ -83,10 +83,10 @@ def remote_log_metadata(
 
 
 def latest(df: DataFrame, *, tombstones: bool = False) -> DataFrame:
-    """Return the last row of each key and partition.
+    """Return the last row of each key in each partition.
 
-    Keys whose last record is a tombstone are dropped, unless ``tombstones`` is true. Rows without a key and control records
-    are kept. With ``includeBatchMetadata``, records of aborted and open transactions are dropped.
+    Keys whose last record is a tombstone are dropped, unless ``tombstones`` is true. Control records, and rows without a
+    key, are kept. With ``includeBatchMetadata``, records of aborted and open transactions are dropped.
     """
     for name in ("key", "value", "offset"):
         require(df, name, "latest")
@@ -127,7 +127,7 @@ def _decoded(
         require(df, name, owner)
         if not isinstance(df.schema[name].dataType, BinaryType):
             raise invalid_argument(
-                f"{owner}: the column {name!r} is {df.schema[name].dataType.simpleString()}, not binary"
+                f"{owner}: the column {name!r} must be binary, not {df.schema[name].dataType.simpleString()}"
             )
     added = struct_type(pa.schema(decoder.fields()))
     if twice := [name for name in added.names if name in df.columns]:

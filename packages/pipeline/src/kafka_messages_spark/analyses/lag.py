@@ -18,9 +18,9 @@ _LOG = ("topic", "partition")
 
 
 def with_lag_times(offsets: DataFrame, batches: DataFrame) -> DataFrame:
-    """Add ``lag_ms`` to ``groups.committed_offsets``: the age of the next batch, relative to the newest record.
+    """Add ``lag_ms`` to ``groups.committed_offsets``: the age of the batch to read next, relative to the newest record.
 
-    ``batches`` are those of the data segments. The error is at most a batch's duration. ``lag_ms`` is null if unknown.
+    ``batches`` are those of the data segments. ``lag_ms`` may be too large by a batch's duration; it is null if unknown.
     """
     for name in (*_LOG, "first_timestamp", "max_timestamp", "last_offset"):
         require(batches, name, "with_lag_times")

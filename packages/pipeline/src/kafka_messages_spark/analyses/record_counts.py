@@ -27,7 +27,7 @@ def count_records(
     check_crcs: bool = False,
     max_partition_bytes: int = MAX_PARTITION_BYTES,
 ) -> DataFrame:
-    """Return the record counts of each folder's segments; arguments as for ``read_batches``, but ``check_crcs`` is off.
+    """Return the record counts of each folder's segments. Unlike ``read_batches``, CRCs are not checked by default.
 
     ``records`` excludes control records and includes aborted ones. ``uncounted`` is the number of compressed messages of
     formats 0 and 1, whose headers lack a record count. ``corrupt`` counts invalid places and unreadable files.

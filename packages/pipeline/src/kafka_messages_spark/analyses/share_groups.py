@@ -19,7 +19,7 @@ _PLACE = ("log_topic", "log_partition", "log_offset")
 
 
 def topic_names(records: DataFrame) -> DataFrame:
-    """Return ``topic_id`` and ``topic`` of share groups' topics, from rows of ``consumer_offsets``."""
+    """Return ID (``topic_id``) and name (``topic``) of share groups' topics, from rows of ``consumer_offsets``."""
     require(records, "share_group_state_partition_metadata", "topic_names")
     value = F.col("share_group_state_partition_metadata.value")
     lists = (value["initializing_topics"], value["initialized_topics"], value["deleting_topics"])

@@ -47,7 +47,7 @@ def frames(
     has_length: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """Parse the headers of frames in a binary ``column``, and add their columns, as in ``kafka_frames``.
+    """Parse the headers of frames in a binary ``column``, and add the header columns of ``kafka_frames``.
 
     ``column`` is replaced by ``frame``, which has no length prefix.
     ``df`` has ``connection`` and ``direction`` (``request`` or ``response``). With ``has_length``, frames start with
@@ -58,7 +58,7 @@ def frames(
         require(df, name, "frames")
     if not isinstance(df.schema[column].dataType, BinaryType):
         raise invalid_argument(
-            f"frames: the column {column!r} is {df.schema[column].dataType.simpleString()}; frames must be binary"
+            f"frames: the column {column!r} must be binary, not {df.schema[column].dataType.simpleString()}"
         )
     failfast = Options("frames", options, ("mode",)).mode("PERMISSIVE") == "FAILFAST"
     added = struct_type(pa.schema(list(HEADER_FIELDS)))
@@ -105,11 +105,11 @@ def _headers(direction: pa.Array, data: pa.Array, has_length: bool, failfast: bo
 def pair(df: DataFrame) -> DataFrame:
     """Pair the n-th request with the n-th response of the same connection and correlation ID.
 
-    ``df`` comes from ``kafka_frames`` or ``frames``, and is ordered by ``position``, or else by ``timestamp``. Frames
-    without a partner and unreadable frames get their own rows.
+    ``df`` comes from ``kafka_frames`` or ``frames``. The order is that of ``position``, or of ``timestamp`` if ``df`` has no
+    ``position``. Unreadable frames, and frames without a partner, get their own rows.
 
     ``request_header_size`` and ``response_header_size`` are the offsets of bodies. ``response_version`` is 0 for an
-    ApiVersions error UNSUPPORTED_VERSION (KIP-511). ``latency_ms`` needs timestamps.
+    ApiVersions response with UNSUPPORTED_VERSION (KIP-511). ``latency_ms`` requires the column ``timestamp``.
     """
     for name in ("connection", "direction", "correlation_id", *_REQUEST_COLUMNS, "header_size", "frame"):
         require(df, name, "pair")
@@ -162,7 +162,8 @@ def decode_requests(
 ) -> DataFrame:
     """Decode the requests of one type from frames or pairs, with the options of ``from_kafka``.
 
-    ``keep`` lists columns to keep (default: all). Bytes after a request go to the column ``trailing``.
+    ``keep`` lists columns to keep (default: all). Bytes after a request go to the column ``trailing``, unless
+    the option ``trailingBytes`` is ``error``.
     """
     kind = _kind(messageName, REQUEST)
     side = _of_pairs(df, REQUEST, "decode_requests")
@@ -181,7 +182,7 @@ def decode_responses(
     into: str = "message",
     keep: Sequence[str] | None = None,
 ) -> DataFrame:
-    """Decode the responses of one type from pairs, with the options of ``decode``."""
+    """Decode the responses of one type from pairs, with the options of ``from_kafka``; ``keep`` as in ``decode_requests``."""
     kind = _kind(messageName, RESPONSE)
     if not _of_pairs(df, RESPONSE, "decode_responses"):
         raise invalid_argument("decode_responses: the type of a response depends on its request; pair the frames first")

@@ -1,7 +1,7 @@
 """Command line, session, input and output of jobs.
 
-Exit status: 0 with ``--exit-zero`` or without findings above ``info``, 1 with such findings, 2 for invalid arguments or
-input.
+Exit status: 0 without findings above ``info``, 1 with such findings (0 with ``--exit-zero``), 2 for invalid arguments
+or input.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Job:
         return any(map(is_page, self.args.report))
 
     def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
-        """Add findings; those of severity ``info`` do not affect the exit status."""
+        """Add ``count`` findings; those of severity ``info`` do not affect the exit status."""
         if count:
             self._found.append(JobFinding(kind, severity, count))
             self.findings += 0 if severity == "info" else count
@@ -113,7 +113,7 @@ class Job:
     def files(self, paths: Sequence[str], what: str, *, all_of_them: bool = False) -> DataFrame:
         """Return the byte ranges of the segments; raise PySparkValueError if there are none.
 
-        Other files, and partitions that Kafka is deleting, are skipped and listed in the report, unless ``all_of_them``.
+        Other files, deleted partitions and stray replicas are skipped and listed in the report, unless ``all_of_them``.
         """
         found = self._ranges(paths, all_of_them=all_of_them)
         total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
@@ -121,7 +121,7 @@ class Job:
         return found
 
     def checkpoint(self, paths: Sequence[str], name: str) -> DataFrame:
-        """Return the entries of checkpoint files in the segments' log directories."""
+        """Return the entries of the checkpoint files ``name`` in the segments' log directories."""
         options = CheckpointFiles.options_of(paths, owner=self.name, glob=self.args.glob, name=name)
         return self.keep(self._source(CheckpointFiles, options))
 
@@ -130,7 +130,10 @@ class Job:
         return self.read(self.segments_of(paths, topic), batch_metadata=batch_metadata)
 
     def segments_of(self, paths: Sequence[str], topic: str | None = None) -> list[str]:
-        """Return the paths of a topic's segments, or of all segments; raise PySparkValueError if there are none."""
+        """Return the paths of the segments of ``topic`` (default: all); raise PySparkValueError if there are none.
+
+        Segments in folders without a topic name are included.
+        """
         found = self._ranges(paths, topic).where("start = 0")
         unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
         of_topic = unnamed | (F.col("topic") == topic) if topic else F.lit(True)
@@ -145,7 +148,10 @@ class Job:
         return [row["path"] for row in files]
 
     def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
-        """Return the records in a topic's folders, None without such folders; raise PySparkValueError without segments."""
+        """Return the records in the folders of ``topic``, or None without such folders.
+
+        Raises PySparkValueError if ``paths`` have no segments of any topic.
+        """
         found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
         files = [row["path"] for row in found.select("path").orderBy("path").collect()]
         return self.read(files, batch_metadata=True) if files else None
@@ -212,7 +218,7 @@ class Job:
         self.progress(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
 
     def unreadable(self, df: DataFrame) -> None:
-        """Report and write the rows of unreadable places."""
+        """Report the rows of unreadable places as findings, and write them as the table ``unreadable``."""
         df = self.keep(df)
         if df.limit(1).count():
             self.report.section("Unreadable")
@@ -324,7 +330,7 @@ def run(
     """Parse the arguments, run a job and return the exit status.
 
     ``settings`` are for a new session. ``reads`` returns the inputs; if they are small, the job runs in local mode.
-    ``writes`` returns the names of output tables, checked before reading.
+    ``writes`` returns the names of the output tables; ``check`` looks for existing ones before input is read.
     """
     args = parser.parse_args(argv)
     job = Job(parser.prog.rpartition(" ")[2], args, JobReport(title), dict(settings or {}))

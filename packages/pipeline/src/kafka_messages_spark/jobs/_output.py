@@ -27,7 +27,7 @@ def check_place(owner: str, place: str) -> None:
     if not os.path.isdir(folder):
         raise invalid_argument(f"{owner}: --report: folder not found: {folder}")
     if os.path.isdir(path):
-        raise invalid_argument(f"{owner}: --report: {path} is a folder")
+        raise invalid_argument(f"{owner}: --report: {path} is a folder, but must be a file")
     if not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise invalid_argument(f"{owner}: --report: no permission to write {path}")
 

@@ -110,7 +110,7 @@ class FileSummary:
     last: int | None
     # Number of data records; None if unknown without decompression (formats 0 and 1).
     records: int | None
-    # Batches that start below the end of an earlier one.
+    # Number of batches that start below the end of an earlier one.
     repeats: int = 0
 
     @property
@@ -203,9 +203,9 @@ def _overlap(files: Iterable[FileSummary]) -> bool:
 
 
 def of_topic(files: Sequence[FileSummary], topic: str) -> tuple[list[FileSummary], list[FileSummary]]:
-    """Split files into those of a topic and others.
+    """Split files into those of a topic and others, which only ``__cluster_metadata`` can have.
 
-    All files belong to ``__cluster_metadata`` if no folder names this topic.
+    If no folder has the name ``__cluster_metadata``, all files belong to this topic.
     """
     if topic != METADATA:
         return list(files), []

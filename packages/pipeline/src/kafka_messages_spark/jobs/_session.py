@@ -15,7 +15,7 @@ from pyspark.sql.utils import is_remote
 from kafka_messages_spark.java import ensure_java, write_launcher
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
-# Variables that configure how Spark starts and logs.
+# Environment variables that configure how Spark starts and logs.
 _ENVIRONMENT = {"PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME"}
 
 

@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(job: _cli.Job) -> None:
-    """Measure fields; malformed messages and unreadable input are findings."""
+    """Measure integer fields; malformed messages, unreadable input and differing copies are findings."""
     args, report, limit = job.args, job.report, job.args.limit
     if args.plot and not args.plot.endswith(".svg"):
         raise invalid_argument(f"{job.name}: --plot writes SVG, so the file name must end in .svg")

@@ -46,7 +46,7 @@ def _writes(args: Namespace) -> Sequence[str]:
 
 
 def work(job: _cli.Job) -> None:
-    """Write the records of each type; unreadable records are findings."""
+    """Write the records of each type; unreadable records and differing copies are findings."""
     args = job.args
     log = _selection.records(job, args.paths, f"__{args.topic}", batch_metadata=args.latest)
     if args.latest:

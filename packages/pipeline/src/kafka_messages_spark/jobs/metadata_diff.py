@@ -1,4 +1,4 @@
-"""Compare two snapshots, or two offsets of ``__cluster_metadata``.
+"""Compare two snapshots or logs of ``__cluster_metadata``, or two offsets of one log.
 
 spark-submit metadata_diff.py old.checkpoint new.checkpoint
 spark-submit metadata_diff.py /kafka/__cluster_metadata-0 --before-offset 1000 --after-offset 2000
@@ -85,7 +85,7 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
     end = job.args.after_offset
     _check_offsets(job, records, job.args.paths[0], {"before": job.args.before_offset, "after": end})
     if end is not None and end < start:
-        raise invalid_argument(f"{job.name}: --after-offset {end} is below the start offset {start}")
+        raise invalid_argument(f"{job.name}: --after-offset {end} is below {start}, the offset of the first state")
     chosen = job.keep(metadata.records_of(records, up_to=end, base=start))
     _input(job, "after", chosen, since=start)
     replay = job.keep(metadata.replay(chosen, start=start))

@@ -197,7 +197,9 @@ def _time(text: str) -> int:
     try:
         given = datetime.fromisoformat(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a time such as 2026-11-21T10:00:00Z, or milliseconds") from None
+        raise ArgumentTypeError(
+            f"expected a time such as 2026-11-21T10:00:00Z, or milliseconds since the epoch, got {text!r}"
+        ) from None
     return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
 
 

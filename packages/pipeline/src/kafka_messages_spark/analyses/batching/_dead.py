@@ -24,7 +24,7 @@ def by_key(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, trans
     ``superseded`` counts records that have no key, were aborted, or are followed by one with the same key; records of
     open transactions do not count. ``cleanable_bytes`` is the size of records superseded within closed segments, and
     ``dirty_bytes`` the size of records from the cleaner's checkpoint on. ``is_removed`` marks keys whose last record is
-    a tombstone. Sizes are stored bytes. ``transactions`` false treats the records of all transactions as committed.
+    a tombstone. Sizes are stored bytes. With ``transactions`` false, the records of all transactions count as committed.
     """
     rows = records_in(files, logs)
     none = F.lit(None).cast("string")
@@ -92,7 +92,7 @@ def dead(keys: DataFrame) -> DataFrame:
 
 
 def offsets_by_group(keys: DataFrame) -> DataFrame:
-    """Sum ``by_key`` of ``__consumer_offsets`` per group and committed topic; ``topic`` is null for other records."""
+    """Sum the ``by_key`` rows of ``__consumer_offsets`` per group and topic; ``topic`` is null for records of groups."""
     version, group = _number(F.col("key"), F.lit(1)), _text(F.col("key"), F.lit(3))
     behind = F.lit(5) + _number(F.col("key"), F.lit(3))
     topic = F.when(version.isin(*_OFFSET_COMMITS), _text(F.col("key"), behind))

@@ -21,11 +21,14 @@ _NONE = {"partition": "int", "producer_id": "long", "compression": "string"}
 
 
 def findings(found: DataFrame, dead: DataFrame, busy: int = BUSY) -> DataFrame:
-    """Return the findings in ``found``, the result of ``sums``, and in ``dead``, from ``busy`` batches or records on.
+    """Return the findings in ``found`` (the result of ``sums``) and ``dead``.
 
-    - ``batches of one record``: at least 90 % of a producer's batches, at 10 records per second or more.
+    Each needs at least ``busy`` batches, or for ``not cleaned`` as many records.
+
+    - ``batches of one record``: at least 90 % of a producer's batches have one record, at 10 records per second or more.
+      Topics whose names start with ``__`` are excluded.
     - ``compression that enlarges``: a topic's batches of one codec are larger in total than uncompressed.
-    - ``not cleaned``: at least 75 % of the bytes in closed segments are superseded.
+    - ``not cleaned``: at least 75 % of the bytes in a partition's closed segments are superseded.
     """
     producers = at_level(found, "producers").where(
         (F.col("batches") >= busy)

@@ -60,7 +60,7 @@ class LogBounds:
 
 
 def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict[tuple[str, int], LogBounds]:
-    """Return the bounds of each partition, with the lowest cleaner position of its replicas."""
+    """Return the bounds of each partition of ``topics``; the cleaner position is the lowest among its replicas."""
     name = F.regexp_extract("path", NAME_OFFSET, 1)
     wanted = F.col("topic").isin(*topics) & F.col("partition").isNotNull()
     named = files.where(wanted).select("topic", "partition", F.when(name != "", name.cast("long")).alias("active"))

@@ -28,15 +28,18 @@ _SHARES = (0.5, 0.95)
 
 
 def sized_batches(files: DataFrame) -> DataFrame:
-    """Return the batches of segments, without snapshots, with ``uncompressed`` size, ``data_records`` and ``fault``."""
+    """Return the batches of segments (not snapshots) with uncompressed size, record count and decompression error.
+
+    The columns are those of ``read_batches``, plus ``uncompressed``, ``data_records`` and ``fault``.
+    """
     return batches_in(files.where(~F.col("path").endswith(".checkpoint")), added=UNCOMPRESSED)
 
 
 def sums(batches: DataFrame) -> DataFrame:
-    """Aggregate ``sized_batches`` at each of ``LEVELS``; the column ``level`` names it. Copies count once.
+    """Aggregate ``sized_batches`` at each of ``LEVELS``; the column ``level`` is the name of the level. Copies count once.
 
-    Sizes are stored bytes. ``gain`` is the uncompressed size divided by the stored size. Medians and 95th percentiles are
-    approximate. ``traces`` counts batches changed by the cleaner.
+    Sizes other than ``uncompressed_bytes`` are stored bytes. ``gain`` is the uncompressed size divided by the
+    stored size. Medians and 95th percentiles are approximate. ``traces`` counts batches changed by the cleaner.
     """
     sound = with_names(batches.where("corrupt is null and fault is null"), "sums")
     number = F.coalesce("base_offset", "last_offset")
@@ -65,7 +68,7 @@ def sums(batches: DataFrame) -> DataFrame:
 
 
 def at_level(found: DataFrame, level: str) -> DataFrame:
-    """Return one level of ``sums``."""
+    """Return the rows of one level of ``found``, the result of ``sums``."""
     return found.where(F.col("level") == level).select(*LEVELS[level], *COLUMNS)
 
 

@@ -23,10 +23,10 @@ from ..batches import ExtraColumns
 
 # Bytes per read.
 _AHEAD = 4 << 20
-# Bytes of the key and value sizes in a message of formats 0 and 1.
+# Bytes of the two fields for the sizes of key and value, in a message of format 0 or 1.
 _SIZES = 8
-# Size of the batch without compression, including its header; number of records; decompression error. Null for control,
-# empty and corrupt batches.
+# Uncompressed size of the batch with its header; number of records; decompression error, with which the others are null.
+# All are null for control, empty and corrupt batches.
 FIELDS = (
     pa.field("uncompressed", pa.int64()),
     pa.field("data_records", pa.int64()),

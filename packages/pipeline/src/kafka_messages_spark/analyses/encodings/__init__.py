@@ -1,7 +1,7 @@
 """Sizes of integer fields by encoding.
 
-Encodings (proposal 002): ``fixed`` (2, 4 or 8 bytes), ``packed`` (zig-zag varint) and ``upacked`` (varint of the two's
-complement).
+Encodings (proposal 002): ``fixed16``, ``fixed32``, ``fixed64`` (2, 4, 8 bytes), ``packed`` (zig-zag varint) and
+``upacked`` (varint of the two's complement).
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ _MESSAGE = StructType(
 
 
 def messages_of(records: DataFrame, topic: str) -> DataFrame:
-    """Return the messages in ``key`` and ``value`` of an internal topic.
+    """Return the messages in the columns ``key`` and ``value`` of an internal topic's records.
 
-    Control records are omitted; ``body`` is null for tombstones, ``message`` for unknown record types.
+    Control records are omitted. ``body`` is null for the value of a tombstone, ``message`` for unknown record types.
     """
     if topic not in LOGS:
         raise invalid_argument(
@@ -64,7 +64,7 @@ def _messages(log: str, key: pa.Array, value: pa.Array) -> Iterator[pa.RecordBat
 
 
 def messages_of_pairs(pairs: DataFrame) -> DataFrame:
-    """Return the messages of ``traffic.pair``; ``message`` is null if the header is unreadable or the request missing."""
+    """Return the messages in ``traffic.pair``; ``message`` is null for unreadable headers and responses without a request."""
     for name in ("api_name", "api_version", "request", "response", "response_version", "response_header_size"):
         require(pairs, name, "messages_of_pairs")
     halves = []

@@ -24,8 +24,8 @@ def measure(
 ) -> DataFrame:
     """Aggregate the integers of messages for ``fields``, ``histogram`` and ``totals``.
 
-    The columns hold message names, versions and bodies without header. Raises PySparkValueError if ``body`` is not
-    binary.
+    The arguments are columns with the names, versions and encoded bodies (without headers) of messages. Raises
+    PySparkValueError if ``body`` is not binary.
     """
     columns = [F.col(each) if isinstance(each, str) else each for each in (message, version, body)]
     chosen = df.select(columns[0].alias("message"), columns[1].cast("int").alias("version"), columns[2].alias("body"))
@@ -43,9 +43,9 @@ def measure(
 def fields(measured: DataFrame) -> DataFrame:
     """Return the number of values of each field, and their total size in each encoding.
 
-    ``defined`` is the size at the type's width. Sizes are null for encodings that do not fit or exceed the type. ``smallest``
-    is the encoding with the fewest bytes, and ``saved`` the bytes that it saves. Tagged fields at their default do not
-    count.
+    ``defined`` is the size at the type's width. Sizes are null for encodings that are too narrow for the values or wider
+    than the type. ``smallest`` is the encoding with the fewest bytes, and ``saved`` the bytes that it saves against
+    ``defined``. Tagged fields at their default do not count.
     """
     found = (
         measured.where("path is not null")
@@ -89,7 +89,7 @@ def _range(bits: int) -> tuple[int, int]:
 
 
 def histogram(measured: DataFrame) -> DataFrame:
-    """Return the number of ``values`` of each field by ``encoding`` and ``bytes`` per value."""
+    """Return the number of ``values`` of each field by varint ``encoding`` and ``bytes`` per value."""
     found = measured.where("path is not null")
     parts = [
         found.select("message", "path", "type", F.lit(form).alias("encoding"), F.col(form).alias("bytes"), "count")
@@ -100,7 +100,10 @@ def histogram(measured: DataFrame) -> DataFrame:
 
 
 def totals(measured: DataFrame) -> DataFrame:
-    """Return the total size of each message type by encoding; ``smallest`` uses the best encoding of each field."""
+    """Return the total size of each message type: actual (``bytes``), and with its integers in other encodings.
+
+    ``packed`` and ``upacked`` use one encoding for all fields, ``smallest`` the smallest encoding of each field.
+    """
     is_bad = F.coalesce(F.col("type") == "malformed", F.lit(False))
     by_message = (
         measured.where("path is null")

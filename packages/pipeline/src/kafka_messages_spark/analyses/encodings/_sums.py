@@ -16,14 +16,14 @@ from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor
 from ...columns._bytes import Ints
 from ...columns._messages import message_of, names
 
-# Widths of the types for which a definition may choose an encoding.
+# Bits of the types whose encoding a definition may choose.
 BITS = {"int16": 16, "int32": 32, "int64": 64}
 # Lowest values of each varint length above 1.
 _BORDERS = np.array([1 << 7 * size for size in range(1, 10)], np.uint64)
 _TRAILING = "__kafka_trailing"
 
 # Counters of a field by packed and upacked size. Rows without a path count messages: undecodable ones if the type is
-# malformed, otherwise decoded ones.
+# ``malformed``, otherwise decoded ones.
 SUMS = pa.schema(
     [
         pa.field("message", pa.string()),

@@ -1,7 +1,7 @@
 """Cluster state from ``__cluster_metadata``: images at any offset, differences and changes.
 
 ``records_of`` takes rows of ``cluster_metadata`` with ``includeBatchMetadata``, from segments, snapshots or both.
-``replay`` takes its result, ``image`` and ``changes`` that of ``replay``.
+``replay`` takes the result of ``records_of``; ``image`` and ``changes`` take that of ``replay``.
 """
 
 from __future__ import annotations

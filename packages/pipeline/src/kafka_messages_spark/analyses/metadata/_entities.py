@@ -47,7 +47,7 @@ class _EntityState:
 
 @dataclass
 class EntityReplay:
-    """State of one group of entities."""
+    """Replay of the events of one group of entities; with ``start`` None, for the last state only."""
 
     start: int | None
     state: dict[tuple[str, str], _EntityState] = field(default_factory=dict)

@@ -14,8 +14,8 @@ from ._rules import REMOVE, RULES, RecordRule
 
 Fields = dict[str, Any]
 
-# at is the log offset (for a snapshot, the last offset that it contains), place the offset in the snapshot. Events of a
-# group are replayed together. key and fields are JSON.
+# ``at`` is the log offset (for a snapshot, the last offset that it contains), ``place`` the offset in the snapshot.
+# Events of a ``group`` are replayed together. ``key`` and ``fields`` are JSON.
 EVENTS = pa.schema(
     [
         pa.field("at", pa.int64()),

@@ -24,7 +24,7 @@ _TOPIC = "2"
 
 
 def replay(chosen: DataFrame, *, start: int | None = None) -> DataFrame:
-    """Replay ``records_of`` for ``image`` and ``changes``; ``start`` adds the image at that offset, and each later change."""
+    """Replay the result of ``records_of``; with ``start``, also return the image at that offset and each later change."""
     columns = ["at", "place", "timestamp", "leader_epoch", "record_type"]
     columns += [name for name in columns_of("metadata") if name in RULES]
 
@@ -73,7 +73,7 @@ def _renamed(names: tuple[str, ...], **values: str) -> list[Column]:
 
 
 def image(replay: DataFrame, what: str = "after") -> DataFrame:
-    """Return the entities ``after`` all records, or ``before`` the changes after ``start``.
+    """Return the entities of the last state (``what`` is ``after``), or of the state at ``start`` (``before``).
 
     ``key`` is JSON, ``fields`` a map of strings.
     """
@@ -82,7 +82,7 @@ def image(replay: DataFrame, what: str = "after") -> DataFrame:
 
 
 def changes(replay: DataFrame) -> DataFrame:
-    """Return the effect of each record after ``start``, unordered.
+    """Return one row per record after ``start`` and affected entity, unordered.
 
     ``change`` is added, changed, removed or unchanged; ``changes`` has structs ``field``, ``before``, ``after``.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SET, CHANGE, REMOVE = "set", "change", "remove"
-# ACLs had no IDs before Kafka 3.2.
+# Key of an ACL without an ID, from before Kafka 3.2.
 _ACL = ("resource_type", "resource_name", "pattern_type", "principal", "host", "operation", "permission_type")
 BEGIN, END, ABORT = "begin", "end", "abort"
 IGNORED = "ignored"
@@ -21,7 +21,7 @@ class RecordRule:
     action: str
 
 
-# By record type; types without a rule are listed by unhandled.
+# By record type; ``unhandled`` counts types without a rule.
 RULES = {
     rule.record: rule
     for rule in (

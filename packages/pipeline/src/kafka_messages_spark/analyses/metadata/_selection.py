@@ -19,9 +19,10 @@ _LAST_PLACE = (1 << 63) - 1
 
 
 def records_of(records: DataFrame, *, up_to: int | None = None, base: int | None = None) -> DataFrame:
-    """Return the records of the latest snapshot at or below ``up_to`` and ``base``, and of the log up to ``up_to``.
+    """Return records of the latest snapshot within ``up_to`` and ``base``, and of the log from there up to ``up_to``.
 
-    Adds ``at``, the offset (for a snapshot, the last offset that it contains), and ``place``, the offset in the snapshot.
+    The snapshot contains no offset above ``up_to`` or ``base``. Adds ``at``, the offset (for a snapshot, the last
+    offset that it contains), and ``place``, the offset in the snapshot.
     """
     for name in ("file", "offset", "is_control", "record_type", "timestamp", "leader_epoch"):
         require(records, name, "records_of")
@@ -48,7 +49,7 @@ def snapshots(records: DataFrame) -> DataFrame:
 
 
 def last_offset(records: DataFrame) -> int | None:
-    """Return the last offset, or None without records."""
+    """Return the last offset of the log and the snapshots, or None without records."""
     end = F.regexp_extract("file", SNAPSHOT, 1)
     at = F.when(end != "", end.cast("long") - 1).otherwise(F.col("offset"))
     last: int | None = records.where("offset is not null").agg(F.max(at)).collect()[0][0]
@@ -58,8 +59,8 @@ def last_offset(records: DataFrame) -> int | None:
 def missing_offsets(chosen: DataFrame) -> DataFrame:
     """Return one row about the result of ``records_of``.
 
-    ``first``, ``last`` and ``missing`` describe the log's offsets. ``base`` is the first offset after the snapshot;
-    ``is_cut`` marks a snapshot without footer.
+    ``first`` and ``last`` are log offsets; ``missing`` counts missing offsets from the snapshot's end (or 0) to ``last``.
+    ``base`` is the first offset after the snapshot, or null. ``is_cut`` is true for a snapshot without footer.
     """
     require(chosen, "control_type", "missing_offsets")
     of_log = chosen.where(F.col("place") == _LAST_PLACE).agg(
@@ -81,7 +82,7 @@ def missing_offsets(chosen: DataFrame) -> DataFrame:
 
 
 def unhandled(records: DataFrame) -> DataFrame:
-    """Return counts of unknown and malformed records."""
+    """Count malformed records, and records of unknown types, by type, version and problem."""
     known = F.col("record_type").isin("control", *RULES) & F.col("problem").isNull()
     odd = records.where(~F.coalesce(known, F.lit(False)) & F.col("offset").isNotNull())
     return odd.groupBy("record_type", "record_type_id", "record_version", "problem").agg(

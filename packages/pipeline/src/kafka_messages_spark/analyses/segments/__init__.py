@@ -1,4 +1,4 @@
-"""Integrity of log segments: checksums, gaps, order, producer sequences, names."""
+"""Integrity of log segments: checksums, gaps, order, producer sequences, file names."""
 
 from __future__ import annotations
 

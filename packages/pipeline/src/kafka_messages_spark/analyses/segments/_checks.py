@@ -31,7 +31,7 @@ def check_segments(
 ) -> DataFrame:
     """Check segment files; ``files`` and ``findings`` take the result.
 
-    ``depth`` is ``records`` (decode all records) or ``batches`` (headers and checksums only).
+    ``depth`` is ``batches`` (headers and checksums) or ``records`` (also decode all records).
     Raises PySparkValueError for another depth; a missing path fails the query.
     """
     if depth not in DEPTHS:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# info is expected, warning should be examined, error cannot come from a healthy broker.
+# An ``info`` is expected, a ``warning`` should be examined, an ``error`` is not possible on a healthy broker.
 SEVERITIES = ("info", "warning", "error")
 # Descriptions of the checks.
 CHECKS = {
@@ -48,7 +48,8 @@ _COMPACTED = ("__consumer_offsets", "__transaction_state")
 def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
     """Return one row per file with counts, and ``verdict``: the worst severity of its findings or ``ok``.
 
-    ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` counts offsets in batches without a record.
+    ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` counts offsets within batches
+    for which the batch has no record.
     """
     summary = checks.where("summary is not null").select("file", "size", "start", "summary.*")
     first = [
@@ -80,10 +81,11 @@ def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataF
 
 
 def findings(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
-    """Return the findings of each file, by ``check`` (see ``CHECKS``) and ``severity``.
+    """Return one row per finding, with ``check`` (one of ``CHECKS``) and ``severity``.
 
-    Missing offsets and sequence numbers in compacted logs are ``info``. ``cleaned`` (``cleaner-offset-checkpoint``) names
-    additional compacted topics. ``watermarks`` (``replication-offset-checkpoint``) enables the check ``high_watermark``.
+    Missing offsets and sequence numbers in compacted logs are ``info``. ``cleaned`` (rows of
+    ``cleaner-offset-checkpoint``) adds compacted topics. ``watermarks`` (rows of ``replication-offset-checkpoint``) enables
+    the check ``high_watermark``. Damaged checkpoint files are findings, too.
     """
     summary = (
         checks.where("summary is not null").select("file", "size", "start", "summary.*").withColumn("folder", folder())

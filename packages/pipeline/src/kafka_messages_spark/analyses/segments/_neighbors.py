@@ -55,7 +55,7 @@ def between(summary: DataFrame) -> DataFrame:
     first, reached, epoch, before = (
         F.col(name) for name in ("first_offset", "reached", "first_leader_epoch", "epoch_before")
     )
-    # A gap between the name's offset and the first offset is reported for the file itself.
+    # RangeCheck reports a gap between the offset in a file name and the first offset in the file.
     begins = F.when(F.col("same_file"), first).otherwise(F.col("name_offset"))
     missing = text(begins - reached, " offsets from ", reached, " are missing")
     again = text("begins at offset ", first, ", but offsets up to ", reached - 1, " precede it")

@@ -9,7 +9,7 @@ from typing import Any
 _SEQUENCES = 1 << 31
 # The group coordinator writes transactional batches with base sequence 0 (Kafka's CoordinatorRuntime).
 GROUP_TOPIC = "__consumer_offsets"
-UNNAMED = "; normal for the group coordinator, but the folder does not name the topic"
+UNNAMED = "; normal for the group coordinator, but the folder name has no topic"
 
 # Check, severity, detail.
 Fault = tuple[str, str, str]
@@ -71,7 +71,7 @@ class Producers:
 
 
 def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | None:
-    """Check a batch of ``__consumer_offsets``, whose base sequence must be 0, or -1 for none."""
+    """Check a batch of ``__consumer_offsets``: epochs must not decrease, and a sequence must be 0 (or -1 for none)."""
     if epoch < epoch_before:
         return _back(epoch, epoch_before)
     if sequence > 0:
@@ -82,7 +82,7 @@ def coordinator_fault(epoch_before: int, epoch: int, sequence: int) -> Fault | N
 def sequence_fault(
     epoch_before: int, expected: int, epoch: int, sequence: int, last_sequence: int = -1
 ) -> Fault | None:
-    """Check a batch against the previous one of its producer; sequences are -1 for none.
+    """Check a batch against the previous one of its producer; -1 means no sequence.
 
     A new epoch starts at sequence 0 (KIP-360).
     """

@@ -1,6 +1,6 @@
 """Open and hanging transactions, and the consumers that they block.
 
-Within a partition, a transaction is a producer's data up to the marker (KIP-98).
+Within a partition, a transaction is a producer's data up to its next marker (KIP-98).
 """
 
 from __future__ import annotations

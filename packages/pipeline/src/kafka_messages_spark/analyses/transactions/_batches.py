@@ -1,4 +1,4 @@
-"""Replace unknown topics of batches by their folders."""
+"""Use the path of the folder as topic of batches without a topic."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ def open_transactions(
     max_timeout_ms: int = MAX_TIMEOUT_MS,
     unread: int = 0,
 ) -> DataFrame:
-    """Return the open transactions of ``find_transactions`` with coordinator state and ``verdict``.
+    """Return the open ``transactions`` (from ``find_transactions``) with coordinator state and ``verdict``.
 
     ``partitions`` is ``partition_offsets`` of the same batches. ``states`` is ``coordinator_states`` or None. ``as_of``
-    is an aware datetime or milliseconds. ``unread`` counts ``__transaction_state`` partitions missing in ``states``.
+    is an aware datetime or Unix milliseconds. ``unread`` counts ``__transaction_state`` partitions missing in ``states``.
 
     ``verdict`` is ``ongoing`` (within the timeout), ``late`` (beyond it), ``hanging`` (the coordinator has no such
     transaction) or ``unknown``. ``reason`` explains the verdict; ``note`` and ``limitation`` name uncertainties.

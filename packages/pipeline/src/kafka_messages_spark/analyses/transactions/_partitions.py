@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> DataFrame:
     """Return offsets, files, batches, corrupt places and gaps of each partition.
 
-    ``starts`` (``checkpoints.log_start_offsets``) sets ``log_start_offset`` and adds partitions without batches.
+    ``log_start_offset`` comes from ``starts`` (``checkpoints.log_start_offsets``), or else from file names and offsets.
+    ``starts`` also adds partitions without batches.
     ``gaps`` are structs of ``start`` and exclusive ``end``.
     """
     is_sound = F.col("corrupt").isNull() if "corrupt" in batches.columns else F.lit(True)
@@ -77,7 +78,7 @@ def stable_offsets(transactions: DataFrame, partitions: DataFrame, watermarks: D
     """Add the last stable offset, at which ``read_committed`` consumers stop, to the result of ``partition_offsets``.
 
     New columns: ``open`` (number of open transactions), ``last_stable_offset``, ``blocked_offsets`` (number from there to
-    the log end), ``oldest_open_timestamp``, and ``high_watermark`` (from ``checkpoints.high_watermarks``, or null).
+    the log end), ``oldest_open_timestamp``, and ``high_watermark`` (from ``watermarks``, or null).
     """
     if watermarks is None:
         known = partitions.withColumn("high_watermark", F.lit(None).cast("long"))

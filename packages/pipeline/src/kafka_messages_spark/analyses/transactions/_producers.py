@@ -32,7 +32,7 @@ def whole_transactions(transactions: DataFrame) -> DataFrame:
 
 
 def producers(transactions: DataFrame, states: DataFrame | None = None) -> DataFrame:
-    """Return one row per transactional producer ID with sums; ``transactional_id`` is null if ``states`` lack the producer.
+    """Return one row per producer ID with transactions; ``transactional_id`` comes from ``states``, or is null.
 
     ``transactions`` counts whole transactions; ``committed``, ``aborted`` and ``open`` count once per partition.
     """

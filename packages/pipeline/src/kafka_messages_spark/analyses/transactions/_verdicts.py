@@ -88,7 +88,7 @@ def note() -> Column:
 
 
 def limitation() -> Column:
-    """Return why a verdict is uncertain, if the files were copied at different times; otherwise null."""
+    """Return why ``hanging`` is uncertain if files may have been copied at different times; otherwise null."""
     is_hanging = F.col("verdict") == "hanging"
     newer = is_hanging & (F.col("last_update_time") > F.col("partition_last"))
     older = is_hanging & (F.col("first_timestamp") > F.col("newest_state"))

@@ -22,7 +22,7 @@ Points = list[tuple[int, int | None]]
 
 
 def picture(history: DataFrame, offsets: DataFrame, batches: DataFrame | None) -> Chart | None:
-    """Return the chart of the groups with most resets, lag or commits, or None without commits."""
+    """Return the chart of the groups and topics with the most resets, then lag, then commits; None without commits."""
     pairs, chosen, total = _chosen(history, offsets)
     if not pairs:
         return None
@@ -114,7 +114,7 @@ def _remark(pairs: int, lines: int, total: tuple[int, int], with_ends: bool) -> 
         words.append(f"Shows {pairs} of {total[0]:,} pairs of group and topic, by resets, then by lag.")
     if lines < total[1]:
         words.append(f"Shows {lines} of {total[1]:,} partitions, at most {MAX_LINES} per group and topic.")
-    words.append(f"Longer series show the last value of each {MAX_POINTS}th of the time range.")
+    words.append(f"Longer series show the last value in each of {MAX_POINTS} equal parts of the time range.")
     return " ".join(words)
 
 

@@ -13,7 +13,7 @@ from kafka_messages_spark.jobs._report import timestamp
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Maximum changes, changes with labels, length of a label, and names in a tooltip.
+# Maximum number of changes, of changes with labels, of letters of a label, and of names in a tooltip.
 MAX_SHOWN, NAMED, _LETTERS, _NAMED_IN_NOTE = 500, 60, 44, 12
 KINDS: Mapping[str, Style] = {"added": "good", "changed": "notice", "removed": "bad", "unchanged": "calm"}
 

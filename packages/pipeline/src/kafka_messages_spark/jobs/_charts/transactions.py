@@ -44,7 +44,7 @@ def timeline(
     count = sum(len(lanes[place]) for place in partitions)
     remark = "Bars extend from the first record to the marker, or to the newest timestamp if open."
     if count < total:
-        remark += f" Shows {count:,} of {total:,} transactions per partition, open ones first, then the newest."
+        remark += f" Shows {count:,} of {total:,} transactions, counted once per partition: open ones, then the newest."
     shown_lanes = [Lane(f"{topic}-{partition}", lanes[topic, partition]) for topic, partition in partitions]
     return Timeline("Transactions of each partition over time (UTC)", KINDS, shown_lanes, remark, now)
 

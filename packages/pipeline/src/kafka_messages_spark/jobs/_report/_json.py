@@ -14,7 +14,7 @@ from kafka_messages_spark._charts.formatting import timestamp
 
 from ._parts import DescriptionList, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
-# Version of the format, incremented when a name is added, removed or changed.
+# Version of the format, incremented when a name is added or removed, or changes its meaning.
 VERSION = 1
 
 

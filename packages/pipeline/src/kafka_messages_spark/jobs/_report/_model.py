@@ -59,7 +59,7 @@ class JobReport:
         self.parts.append(picture)
 
     def facts(self, facts: Mapping[str, object] | Iterable[tuple[str, object]]) -> None:
-        """Add names and values; values of None are omitted."""
+        """Add pairs of a name and a value; pairs with the value None are omitted."""
         pairs = facts.items() if isinstance(facts, Mapping) else facts
         self.parts.append(DescriptionList([(name, value) for name, value in pairs if value is not None]))
 
@@ -87,7 +87,7 @@ class JobReport:
         return count
 
     def text(self, width: int | None = None) -> str:
-        """Return the report as plain text, wrapped at ``width`` characters."""
+        """Return the report as plain text, wrapped at ``width`` characters, if given."""
         return _text.text(self.title, self.parts, width)
 
     def markdown(self) -> str:
