@@ -158,7 +158,7 @@ class RecordSelection:
 
 
 def select_files(files: Sequence[FileSummary]) -> RecordSelection:
-    """Select the whole log and, if the log has gaps or does not start at offset 0, a snapshot.
+    """Select the whole log and, if the log has gaps or does not start at offset 0, a snapshot that replaces its beginning.
 
     The snapshot is the oldest one that the log continues without a gap, or the latest one if there is no log.
     """
