@@ -96,5 +96,5 @@ def limitation() -> Column:
 
 
 _AGAIN = "was copied first, copy both again and compare"
-OLDER_STATES = f"the transaction began after the last record of __transaction_state; if __transaction_state {_AGAIN}"
-OLDER_DATA = f"the coordinator's state is newer than the last record of the partition; if the data {_AGAIN}"
+OLDER_STATES = f"it began after the last record of __transaction_state; if that {_AGAIN}"
+OLDER_DATA = f"its state is newer than the last record of the partition; if the data {_AGAIN}"
