@@ -35,7 +35,7 @@ from kafka_messages.messages.fetch_response import FetchableTopicResponse, Parti
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_messages.schema import NullableStruct, Schema
-from kafka_messages.schema.types import ArrayOf
+from kafka_messages.schema.arrays import ArrayOf
 
 from tests.support import vectors
 

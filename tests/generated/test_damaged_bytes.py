@@ -30,7 +30,8 @@ from kafka_messages import (
 )
 from kafka_messages._base.message import Message
 from kafka_messages.messages.fetch_response import EpochEndOffset, FetchableTopicResponse, PartitionData
-from kafka_messages.schema.types import ArrayOf, Text
+from kafka_messages.schema.arrays import ArrayOf
+from kafka_messages.schema.types import Text
 
 from kafka_protocol_upstream.vectors.sites import DamageSite, TagsSite, sites_of, uvarint
 from tests.support import vectors

@@ -12,9 +12,10 @@ from kafka_message_generator import rules
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.runtime.schema import Schema, Struct, types
+from kafka_message_generator.runtime.schema.arrays import ArrayOf
 from kafka_message_generator.runtime.schema.encodings import TwosComplement
 from kafka_message_generator.runtime.schema.schema import NullableStruct
-from kafka_message_generator.runtime.schema.types import ArrayOf, Blob, Fixed, Text, Type, VarInt
+from kafka_message_generator.runtime.schema.types import Blob, Fixed, Text, Type, VarInt
 from kafka_message_generator.spec import reader, source
 
 Json = dict[str, object]

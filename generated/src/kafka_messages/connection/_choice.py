@@ -12,7 +12,7 @@ from ..schema.build import SchemaBuilder
 from ..schema.descriptors import descriptor_of
 from ..schema.struct import is_default
 from ..schema.types import SchemaError
-from ._errors import LocalProtocolError
+from ._events import LocalProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,10 +13,8 @@ from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_respons
 from ..protocol import api as api_of
 from ..protocol._codec import decode_response_leniently
 from ._choice import VersionChoices, limit_of
-from ._connection import Connection
-from ._errors import LocalProtocolError
-from ._events import ConnectionClosed, TokenReceived
-from ._incoming import LENGTH_SIZE
+from ._events import ConnectionClosed, LocalProtocolError, TokenReceived
+from ._incoming import LENGTH_SIZE, Connection
 from ._rules import (
     API_VERSIONS,
     INVALID_REQUEST,

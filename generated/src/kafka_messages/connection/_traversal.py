@@ -9,9 +9,10 @@ from .._core.display import summary
 from .._core.structs import StructBase
 from .._core.wire import new
 from ..errors import EncodeError
+from ..schema.arrays import elements
 from ..schema.descriptors import FieldDescriptor, HasDescriptor, address_of
 from ..schema.loops import Loops, Spot, path_of
-from ..schema.types import SchemaError, elements
+from ..schema.types import SchemaError
 from ._places import (
     NUMBERS,
     Endpoint,

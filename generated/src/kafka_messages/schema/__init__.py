@@ -8,6 +8,7 @@ positions.
 from __future__ import annotations
 
 from .._core.versions import Versions
+from .arrays import ArrayOf, CompactArrayOf
 from .build import schemas_of
 from .descriptors import FieldDescriptor, MessageDescriptor, descriptor_of, entity_types, fields_of
 from .downgrade import UnsupportedField
@@ -41,8 +42,6 @@ from .types import (
     UUID,
     VARINT,
     VARLONG,
-    ArrayOf,
-    CompactArrayOf,
     SchemaError,
     Type,
 )

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from .._core.structs import checked_owner
 from .._core.versions import Versions
+from .arrays import ArrayOf, CompactArrayOf
 from .descriptors import FieldDescriptor, HasDescriptor, MessageDescriptor, descriptor_of
 from .encodings import ENCODINGS
 from .schema import NullableStruct, Schema, TaggedStruct
 from .sections import InterleavedTagSection, TagSection
 from .struct import Field, Struct
-from .types import PRIMITIVES, SIZED, STRINGS, ArrayOf, CompactArrayOf, Kinds, Type
+from .types import PRIMITIVES, SIZED, STRINGS, Kinds, Type
 
 _built: dict[type, dict[int, Schema]] = {}
 

@@ -8,12 +8,13 @@ from .._core.structs import NULLED, StructBase
 from .._core.value import dataclass
 from .._core.versions import with_noun
 from .._core.wire import new
+from .arrays import elements
 from .build import SchemaBuilder
 from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of, message_class
 from .error_location import explain_write
 from .loops import Loops, Spot, array_class, is_late, path_of
 from .struct import is_default
-from .types import SchemaError, elements
+from .types import SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

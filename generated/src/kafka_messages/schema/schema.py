@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .._core.wire import RawTaggedField, as_bytes
+from .arrays import ArrayOf
 from .sections import Observer, OptionalFieldBuffer, TagSection
 from .struct import Field, Struct, StructType, value_of
-from .types import INT8, UNSIGNED_VARINT, ArrayOf, SchemaError, Type
+from .types import INT8, UNSIGNED_VARINT, SchemaError, Type
 
 
 class Schema(StructType):

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from .._core.wire import RawTaggedField
-from .types import SchemaError, Type, elements
+from .arrays import elements
+from .types import SchemaError, Type
 
 
 class Field:

@@ -7,10 +7,11 @@ from uuid import UUID
 
 from kafka_message_generator.runtime._core.wire import RawTaggedField
 from kafka_message_generator.runtime.schema import Schema, Struct, types
+from kafka_message_generator.runtime.schema.arrays import ArrayOf
 from kafka_message_generator.runtime.schema.encodings import TwosComplement
 from kafka_message_generator.runtime.schema.schema import NullableStruct
 from kafka_message_generator.runtime.schema.struct import Field
-from kafka_message_generator.runtime.schema.types import ArrayOf, Blob, Fixed, Text, Type, VarInt
+from kafka_message_generator.runtime.schema.types import Blob, Fixed, Text, Type, VarInt
 
 Choice = tuple[tuple[str, ...], int]
 """Path of a field, and index of its sample value."""

@@ -9,10 +9,11 @@ from enum import Enum
 from kafka_message_generator.compat.order import moved, parts, places
 from kafka_message_generator.runtime._core.formatting import formatted
 from kafka_message_generator.runtime.schema import Schema, Struct
+from kafka_message_generator.runtime.schema.arrays import ArrayOf, elements
 from kafka_message_generator.runtime.schema.schema import NullableStruct
 from kafka_message_generator.runtime.schema.sections import Section
 from kafka_message_generator.runtime.schema.struct import value_of
-from kafka_message_generator.runtime.schema.types import ArrayOf, Type, elements
+from kafka_message_generator.runtime.schema.types import Type
 
 
 def first_difference(schema: Schema, meant: Struct, reader: Schema, got: Struct) -> str | None:

@@ -1,6 +1,10 @@
-"""Base classes of exceptions, and exceptions about a message."""
+"""Base classes of exceptions, exceptions about a message, and suggestions for unknown names."""
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class KafkaMessageError(Exception):
@@ -40,3 +44,15 @@ class EncodeError(PlacedError):
 
 class UnsupportedVersionError(KafkaMessageError, ValueError):
     """Version that a message or API does not have, or that broker and package do not have in common."""
+
+
+def did_you_mean(word: str, choices: Iterable[str], form: str = "{!r}", alike: float = 0.75) -> str:
+    """Return ``; did you mean 'x'?`` with the closest choice, ignoring case, or "" if none is similar.
+
+    ``form`` formats the choice; ``alike`` is the minimum similarity of ``difflib``, from 0 to 1.
+    """
+    from difflib import get_close_matches
+
+    by_lower = {choice.lower(): choice for choice in choices}
+    near = get_close_matches(word.lower(), by_lower, 1, alike)
+    return f"; did you mean {form.format(by_lower[near[0]])}?" if near else ""

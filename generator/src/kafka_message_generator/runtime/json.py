@@ -16,9 +16,8 @@ from ._base.message import Message, check_class, checked_message, checked_versio
 from ._core.display import display, summary
 from ._core.formatting import uuid_text as _uuid_text
 from ._core.structs import made
-from ._core.suggestions import did_you_mean
 from ._core.wire import RawTaggedField
-from .errors import PlacedError
+from .errors import PlacedError, did_you_mean
 from .schema.build import SchemaBuilder
 from .schema.descriptors import FieldDescriptor, class_in, descriptor_of, message_class
 from .schema.sections import Section

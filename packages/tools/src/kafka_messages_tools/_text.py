@@ -21,13 +21,11 @@ def wrapped(text: str, width: int) -> list[str]:
     return wrap(text, max(width, 1), break_on_hyphens=False) or [""]
 
 
-def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
+def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ``; did you mean MetadataRequest?`` with the known word closest to ``word``, or an empty string."""
-    from difflib import get_close_matches
+    from kafka_messages.errors import did_you_mean
 
-    by_lower = {each.lower(): each for each in known}
-    near = get_close_matches(word.lower(), by_lower, 1)
-    return f"; did you mean {form.format(by_lower[near[0]])}?" if near else ""
+    return did_you_mean(word, known, "{}", alike=0.6)
 
 
 def time_text(milliseconds: int) -> str | None:

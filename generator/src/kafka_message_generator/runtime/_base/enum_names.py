@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from .._core.display import display
-from .._core.suggestions import did_you_mean
+from ..errors import did_you_mean
 from ..schema.descriptors import FieldDescriptor
 from ..schema.types import SchemaError
 

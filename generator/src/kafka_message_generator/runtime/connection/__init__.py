@@ -5,8 +5,7 @@ from __future__ import annotations
 from ._announce import announce
 from ._client import ClientConnection, ClientEvent, ResponseReceived, Sent, VersionFallback
 from ._error_response import error_response
-from ._errors import ConnectionProtocolError, LocalProtocolError, RemoteProtocolError
-from ._events import ConnectionClosed, TokenReceived
+from ._events import ConnectionClosed, ConnectionProtocolError, LocalProtocolError, RemoteProtocolError, TokenReceived
 from ._forwarded import LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded
 from ._handlers import Handlers
 from ._iterators import endpoints, entities, error_codes, errors

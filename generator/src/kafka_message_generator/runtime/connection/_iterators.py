@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .._base.message import Message, checked_version
 from .._core.display import display
 from .._core.native import filled
-from .._core.suggestions import did_you_mean
+from ..errors import did_you_mean
 from ..protocol import DecodedRequest
 from ..schema.descriptors import message_class
 from ._rules import or_class

@@ -16,8 +16,7 @@ from ..protocol import (
     encode_response,
 )
 from ..protocol import api as api_of
-from ._errors import LocalProtocolError
-from ._events import ConnectionClosed
+from ._events import ConnectionClosed, LocalProtocolError
 from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
 from ._incoming import LENGTH_SIZE, Incoming
 from ._request_start import START_SIZE, STARTS, acks_in, keep_start, read_start

@@ -12,7 +12,7 @@ from .._core.structs import name_of
 from ..errors import EncodeError
 from ..protocol import UnknownApiError
 from ..protocol import api as api_of
-from ._errors import LocalProtocolError
+from ._events import LocalProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from ..protocol import (
     read_request_header,
 )
 from ..protocol import api as api_of
-from ._connection import Connection
-from ._errors import LocalProtocolError
-from ._events import ConnectionClosed, TokenReceived
+from ._events import ConnectionClosed, LocalProtocolError, TokenReceived
+from ._incoming import Connection
 from ._rules import API_VERSIONS, check_response, check_text, check_type, is_answered, opens_tokens, unsupported
 from ._states import AUTHENTICATING, HANDSHAKING, READY, SERVER, Event
 

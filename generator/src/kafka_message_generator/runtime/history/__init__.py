@@ -9,8 +9,8 @@ from .._base.listing import all_messages
 from .._base.message import Message, class_of
 from .._core.display import display
 from .._core.structs import name_of
-from .._core.suggestions import did_you_mean
 from .._core.versions import NO_VERSIONS, Versions, with_noun
+from ..errors import did_you_mean
 from ..schema.descriptors import descriptor_of
 from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, OLDER, RELEASES, RUNS
 

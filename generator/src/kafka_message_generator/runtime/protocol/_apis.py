@@ -6,10 +6,10 @@ from .._base.message import Message, Request, Response, class_of
 from .._core.display import display
 from .._core.generic import Generic
 from .._core.structs import name_of
-from .._core.suggestions import did_you_mean
 from .._core.value import dataclass
 from .._core.versions import Versions
 from ..enums import ApiKey, ErrorCode
+from ..errors import did_you_mean
 from ._errors import UnknownApiError
 from ._tables import APIS, RESTRICTIONS, Headers
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from .._core.wire import RawTaggedField
+from .arrays import ElementObserver, elements
 from .encodings import PACKED32
 from .struct import Field, Struct, is_default, value_of
-from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, ElementObserver, SchemaError, Type, elements, need, wrong
+from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, SchemaError, Type, need, wrong
 
 
 class TagPosition(NamedTuple):

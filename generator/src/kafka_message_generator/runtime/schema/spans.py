@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .arrays import ArrayOf
 from .schema import NullableStruct, Schema
 from .sections import Observer, OptionalFieldBuffer, Section, TagPosition, TagSection
 from .struct import Field
-from .types import UNSIGNED_VARINT, ArrayOf, SchemaError, ShortError, Text, Type, _Sized
+from .types import UNSIGNED_VARINT, SchemaError, ShortError, Text, Type, _Sized
 
 # Roles of leaves; LENGTH also covers counts, presence bytes and tags.
 VALUE, LENGTH, FAULT, REST = "value", "length", "fault", "rest"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kafka_messages._core.suggestions import did_you_mean
+from kafka_messages.errors import did_you_mean
 
 from .errors import MODES, invalid_argument, unsupported_mode
 

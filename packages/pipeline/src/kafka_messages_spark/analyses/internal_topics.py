@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from kafka_messages._core.suggestions import did_you_mean
+from kafka_messages.errors import did_you_mean
 from kafka_messages.internal_topics import LOGS
 from pyspark.sql import Window
 from pyspark.sql import functions as F

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
-from kafka_messages._core.suggestions import did_you_mean
+from kafka_messages.errors import did_you_mean
 
 from .._core.errors import invalid_argument
 

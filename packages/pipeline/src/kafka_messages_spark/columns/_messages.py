@@ -8,7 +8,7 @@ from typing import cast
 
 import kafka_messages
 from kafka_messages._base.message import Message, unsupported
-from kafka_messages._core.suggestions import did_you_mean
+from kafka_messages.errors import did_you_mean
 
 from .._core.errors import invalid_argument
 

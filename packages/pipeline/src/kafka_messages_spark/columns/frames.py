@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from kafka_messages._core.suggestions import did_you_mean
+from kafka_messages.errors import did_you_mean
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, ByteType, IntegerType, LongType, NullType, ShortType, StructField, StructType
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import kafka_messages
 from kafka_messages import DecodeError
 from kafka_messages._base.message import Message
-from kafka_messages.schema.types import ArrayOf, Blob, Text
+from kafka_messages.schema.arrays import ArrayOf
+from kafka_messages.schema.types import Blob, Text
 
 from kafka_protocol_upstream.kafka.artifacts import Jars
 from kafka_protocol_upstream.vectors.definitions import VectorDefinition, read_definitions

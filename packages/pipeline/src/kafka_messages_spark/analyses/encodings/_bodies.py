@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from kafka_messages._core.suggestions import did_you_mean
+from kafka_messages.errors import did_you_mean
 from kafka_messages.internal_topics import KEY_VERSION, LOGS
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType

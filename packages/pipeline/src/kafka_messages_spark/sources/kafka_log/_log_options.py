@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
-from kafka_messages._core.suggestions import did_you_mean
+from kafka_messages.errors import did_you_mean
 from kafka_messages.internal_topics import LOGS
 from kafka_records.segments.names import topic_of
 from kafka_records.segments.reader import read_segments
