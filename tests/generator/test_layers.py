@@ -41,6 +41,13 @@ TOOL_LAYERS = ("_text", "package", "wireshark", "capture", "command")
 DISTRIBUTIONS = pytest.mark.parametrize(
     "folder", [GENERATOR, RECORDS, PIPELINE, TOOLS, PAGES, UPSTREAM], ids=lambda folder: folder.name
 )
+CONNECTION = "kafka_message_generator.runtime.connection."
+TRAVERSALS = ("_error_response", "_iterators", "_places", "_tables", "_traversal")
+"""Modules of ``connection`` about errors, addresses and names in messages; they import no other module of it."""
+MESSAGE_PAGES = ("byte_view", "fields", "frames", "inspector", "lifetimes", "message", "package", "recipes", "samples")
+"""Modules of the pages about one message; they import no other module of the pages."""
+# Layers of up to 4,000 lines.
+WIDE_LAYERS = {"kafka_message_generator.compat", "kafka_messages_tools.command"}
 EXTRAS = ("pyarrow", "hypothesis")
 """Third-party dependencies of package components."""
 QUICK = ("docs", "tools", "upstream", "vectors", "generator", "generated")
@@ -184,6 +191,38 @@ def test_class_name_has_one_meaning() -> None:
     repeated = {name: sorted(found) for name, found in places.items() if len(found) > 1}
     assert {name: found for name, found in repeated.items() if name not in SHARED_CLASS_NAMES} == {}
     assert repeated.keys() == SHARED_CLASS_NAMES
+
+
+def test_lower_modules_of_a_folder_import_no_others() -> None:
+    for folder, prefix, names in (
+        (GENERATOR, CONNECTION, TRAVERSALS),
+        (PAGES, f"{PAGES.name}.", MESSAGE_PAGES),
+    ):
+        lower = {f"{prefix}{name}" for name in names}
+        for name in sorted(lower & imports_by_module(folder).keys()):
+            assert {target for target in imports_by_module(folder)[name] if target.startswith(prefix)} <= lower, name
+
+
+def layer_with_lines(module: str) -> str:
+    """Return the layer that counts a module's lines: a folder, without the folders in it, or part of a large folder."""
+    first, *inner = module.split(".")
+    if first == PAGES.name:
+        return f"{first} of messages" if inner[:1] and inner[0] in MESSAGE_PAGES else first
+    if module.startswith(CONNECTION) and inner[-1] in TRAVERSALS:
+        return f"{CONNECTION}traversals"
+    if first == PIPELINE.name:
+        return ".".join([first, *inner[:-1]])
+    return ".".join([first, *inner[: 2 if inner[:1] == ["runtime"] else 1]])
+
+
+def test_layer_has_at_most_2600_lines() -> None:
+    lines: dict[str, int] = {}
+    for folder in (GENERATOR, RECORDS, PIPELINE, TOOLS, PAGES, UPSTREAM):
+        for name, path in modules_below(folder).items():
+            where = layer_with_lines(f"{name}.__init__" if path.name == "__init__.py" else name)
+            lines[where] = lines.get(where, 0) + len(path.read_text(encoding="utf-8").splitlines())
+    too_long = {each: count for each, count in lines.items() if count > (4000 if each in WIDE_LAYERS else 2600)}
+    assert too_long == {}
 
 
 def shape(function: ast.FunctionDef, body: list[ast.stmt]) -> str:

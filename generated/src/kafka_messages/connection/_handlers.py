@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Coroutine
 
 from .._base.message import Message, Request, class_of
+from .._core.display import class_or_value
 from .._core.generic import Generic
 from .._core.structs import name_of
-from ._rules import or_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Handlers(Generic[P]):
 
     def _handler(self, request: Request[R]) -> Callable[..., Any]:
         if not isinstance(request, Request):
-            raise TypeError(f"expected a request, got {or_class(request)}")
+            raise TypeError(f"expected a request, got {class_or_value(request)}")
         name = name_of(type(request))
         handler = self._by_name.get(name)
         if handler is None:
@@ -108,7 +108,7 @@ class HandlerDecorator(Generic[Q_co, P]):
 
     def __call__(self, handler: Any) -> Any:
         if not callable(handler):
-            raise TypeError(f"expected a function as the handler of {self._name}, got {or_class(handler)}")
+            raise TypeError(f"expected a function as the handler of {self._name}, got {class_or_value(handler)}")
         if self._name in self._by_name:
             raise ValueError(f"{self._name} already has a handler")
         self._by_name[self._name] = handler
@@ -117,5 +117,5 @@ class HandlerDecorator(Generic[Q_co, P]):
 
 def _request_name(kind: object) -> str:
     if not isinstance(kind, type) or not issubclass(kind, Request) or kind is Request:
-        raise TypeError(f"expected a request class, got {or_class(kind)}")
+        raise TypeError(f"expected a request class, got {class_or_value(kind)}")
     return name_of(kind)

@@ -41,7 +41,9 @@ COMPONENTS = {
             ("errors", "_core", "_base", "enums"),
             frozenset((REQUEST, RESPONSE)),
         ),
-        Component("history", "releases in which messages, versions and fields exist", ("errors", "_core", "schema", "_base")),
+        Component(
+            "history", "releases in which messages, versions and fields exist", ("errors", "_core", "schema", "_base")
+        ),
         Component(
             "connection",
             "connections without I/O, and traversals of errors, addresses and names",

@@ -48,6 +48,10 @@ def display(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def class_or_value(value: object) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else display(value)
+
+
 def summary(value: object) -> str:
     """Return numbers and None as text; of other values, which may be secret, only type and length."""
     if value is None:

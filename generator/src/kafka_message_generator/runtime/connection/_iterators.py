@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .._base.message import Message, checked_version
-from .._core.display import display
+from .._core.display import class_or_value, display
 from .._core.native import filled
 from ..errors import did_you_mean
 from ..protocol import DecodedRequest
 from ..schema.descriptors import message_class
-from ._rules import or_class
 from ._tables import ENTITY_TYPES
 from ._traversal import Endpoints, Entities, ErrorCodes, Errors
 
@@ -107,6 +106,6 @@ def _check_request(message: Message, request: object) -> None:
     if not isinstance(request, Message):
         within = getattr(request, "request", None)
         advice = "; pass its attribute request" if isinstance(within, Message | DecodedRequest) else ""
-        raise TypeError(f"request must be the request of {message.NAME}, not {or_class(request)}{advice}")
+        raise TypeError(f"request must be the request of {message.NAME}, not {class_or_value(request)}{advice}")
     if not isinstance(message, getattr(request, "response_class", ())):
         raise TypeError(f"{display(request)} is not the request of {message.NAME}")

@@ -7,7 +7,7 @@ from copy import copy
 
 from .._base.message import Message
 from .._base.message import Response as ResponseMessage
-from .._core.display import display
+from .._core.display import class_or_value, display
 from .._core.structs import name_of
 from ..errors import EncodeError
 from ..protocol import UnknownApiError
@@ -61,13 +61,9 @@ def check_text(text: str) -> None:
 
 def check_request(request: Message) -> None:
     if not isinstance(request, Message):
-        raise TypeError(f"expected a request, got {or_class(request)}")
+        raise TypeError(f"expected a request, got {class_or_value(request)}")
     if isinstance(request, ResponseMessage):
         raise EncodeError("this message is not a request", name_of(type(request)))
-
-
-def or_class(value: object) -> str:
-    return f"the class {value.__name__}" if isinstance(value, type) else display(value)
 
 
 def several(named: Iterable[AnyApi], what: str) -> list[Api]:
