@@ -7,7 +7,8 @@ from types import ModuleType
 from typing import cast
 
 import kafka_messages
-from kafka_messages._base.message import Message, unsupported
+from kafka_messages import Message
+from kafka_messages._base.message import unsupported
 from kafka_messages._core.suggestions import did_you_mean
 
 from .._core.errors import invalid_argument

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pyarrow as pa
-from kafka_messages import arrow
-from kafka_messages._base.message import Message
+from kafka_messages import Message, arrow
 from kafka_messages.secrets import REDACTED, marks
 
 from .._core.errors import invalid_argument

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 from kafka_messages.errors import KafkaMessageError
 from kafka_messages.json import to_json
 from pyspark.sql.pandas.functions import arrow_udf

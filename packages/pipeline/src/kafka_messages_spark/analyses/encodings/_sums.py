@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from kafka_messages import arrow
-from kafka_messages._base.message import Message
+from kafka_messages import Message, arrow
 from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 
 from ...columns._bytes import Ints
