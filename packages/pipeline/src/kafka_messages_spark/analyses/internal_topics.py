@@ -22,7 +22,7 @@ from .._core.spark_types import struct_type
 from ..columns._records import CONTROL, columns_of, decoder_of
 from ..columns._secrets import SECRET_OPTIONS, Redaction
 from ..columns.frames import map_in_arrow, require
-from ._outcomes import has_outcome_columns, with_outcome
+from ._expressions import has_outcome_columns, with_outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._charts.model import Chart
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import groups
-from kafka_messages_spark.analyses._logs import log_of
+from kafka_messages_spark.analyses._expressions import log_of
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
 from kafka_messages_spark.analyses.copies import once

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from .._logs import folder
-from .._times import timestamp_of
+from .._expressions import folder, timestamp_of
 from ._neighbors import between, producers, tails
 from ._watermarks import below_watermark
 

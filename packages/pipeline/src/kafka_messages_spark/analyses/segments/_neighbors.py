@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from .._text import text
+from .._expressions import text
 from ._sequences import GROUP_TOPIC, UNNAMED
 
 if TYPE_CHECKING:

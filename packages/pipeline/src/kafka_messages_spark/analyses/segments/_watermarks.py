@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from .._logs import folder
-from .._text import text
+from .._expressions import folder, text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
