@@ -21,7 +21,7 @@ from kafka_messages.internal_topics import (
 from kafka_messages.internal_topics._tables import RECORD_TYPES
 
 from ._bytes import BinaryColumn, Bools, Ints, numbers
-from ._messages import message_of
+from ._codec import message_of
 from ._secrets import Redaction
 
 # Record type of control records, which ``kafka_log`` returns only with ``includeBatchMetadata``.

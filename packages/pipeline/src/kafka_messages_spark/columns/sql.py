@@ -19,8 +19,7 @@ from pyspark.sql.types import DataType, StringType
 from .._core.errors import invalid_argument, type_mismatch
 from .._core.options import DecodeOptions
 from .._core.spark_types import struct_type
-from ._codec import MessageDecoder
-from ._messages import message_of
+from ._codec import MessageDecoder, message_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from kafka_messages import Message, arrow
 from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 
 from ...columns._bytes import Ints
-from ...columns._messages import message_of, names
+from ...columns._codec import message_of, names
 
 # Bits of the types whose encoding a definition may choose.
 BITS = {"int16": 16, "int32": 32, "int64": 64}
