@@ -25,7 +25,7 @@ _TRAILING = "__kafka_trailing"
 
 
 @cache
-def names() -> tuple[str, ...]:
+def message_names() -> tuple[str, ...]:
     modules: dict[str, str] = _PACKAGE._MODULES
     return tuple(sorted(name for name, module in modules.items() if module.startswith("messages.")))
 
@@ -34,9 +34,10 @@ def message_of(name: object) -> type[Message]:
     """Return a message class by name; raise PySparkValueError if it is unknown."""
     if not isinstance(name, str):
         raise invalid_argument(f"expected the name of a message, such as 'MetadataResponse', got {name!r}")
-    if name not in names():
+    names = message_names()
+    if name not in names:
         raise invalid_argument(
-            f"unknown message {name!r}{did_you_mean(name, names()) or '.'} There are {len(names())} messages."
+            f"unknown message {name!r}{did_you_mean(name, names) or '.'} There are {len(names)} messages."
         )
     return cast("type[Message]", getattr(_PACKAGE, name))
 

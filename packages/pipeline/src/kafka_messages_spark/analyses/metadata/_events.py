@@ -1,4 +1,4 @@
-"""Convert metadata records to events in the workers; the effects of record types."""
+"""Effects of metadata record types, and conversion of records to events in the workers."""
 
 from __future__ import annotations
 

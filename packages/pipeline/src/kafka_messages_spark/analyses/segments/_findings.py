@@ -1,4 +1,4 @@
-"""Check segment files; tables of checked files and of findings."""
+"""Check segment files, and list the files and the findings."""
 
 from __future__ import annotations
 
