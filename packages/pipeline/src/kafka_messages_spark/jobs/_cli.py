@@ -31,8 +31,7 @@ from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
 from kafka_messages_spark.sources._files import FileSelection, display_path, folder_name, is_path
-from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, skip_reason
-from kafka_messages_spark.sources._segment_ranges import Ranges
+from kafka_messages_spark.sources._segment_ranges import NOT_A_SEGMENT, Ranges, skip_reason
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
