@@ -11,7 +11,6 @@ import kafka_messages
 import numpy as np
 import pyarrow as pa
 from kafka_messages import Message, arrow
-from kafka_messages._base.message import unsupported
 from kafka_messages.arrow import EncodeRowError, RowError
 from kafka_messages.errors import UnsupportedVersionError, did_you_mean
 
@@ -43,8 +42,10 @@ def message_of(name: object) -> type[Message]:
 
 def checked_version(message: type[Message], version: int) -> int:
     """Return ``version`` if the message supports it; otherwise raise PySparkValueError."""
-    if not message.LOWEST_SUPPORTED_VERSION <= version <= message.HIGHEST_SUPPORTED_VERSION:
-        raise invalid_argument(str(unsupported(message, version)))
+    try:
+        message().unsupported_fields(version)
+    except UnsupportedVersionError as error:
+        raise invalid_argument(str(error)) from None
     return version
 
 
