@@ -16,6 +16,7 @@ nox.options.sessions = ["check", "lint", "types", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
+PROPOSALS = ("--specs", "specs/proposals", "--output", ".work/proposals")
 NATIVE = ("tests/native", "tests/generated", "tests/records")  # run with and without the native core
 SLOW = "--ignore=tests/generator/compat"
 QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/vectors", "tests/generator", "tests/generated", SLOW)
@@ -113,7 +114,7 @@ def types(session: nox.Session) -> None:
         "samples",
     ]
     benchmarks = [f"benchmarks/{name}.py" for name in (*scripts, *adapters)]
-    session.run("python", "-m", "tests.support.proposals")
+    session.run("kafka-message-generator", "generate", *PROPOSALS)
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
     ours = (
@@ -346,7 +347,7 @@ def bench(session: nox.Session) -> None:
             bench_spark(session, *options)
         case ["encodings", *options]:
             install(session, *GENERATOR)
-            session.run("python", "-m", "tests.support.proposals")
+            session.run("kafka-message-generator", "generate", *PROPOSALS)
             session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *options)
         case options:
             session.run("python", "benchmarks/compare.py", *options)
