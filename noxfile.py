@@ -16,6 +16,7 @@ nox.options.sessions = ["check", "lint", "types", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
+PROPOSALS = ("--specs", "specs/proposals", "--output", ".work/proposals")
 NATIVE = ("tests/native", "tests/generated", "tests/records")  # run with and without the native core
 SLOW = "--ignore=tests/generator/compat"
 QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/vectors", "tests/generator", "tests/generated", SLOW)
@@ -32,7 +33,7 @@ def groups(*names: str) -> list[str]:
 GENERATOR = ("./generator", *groups("generate"))
 """The generator, and the versions of its tools that format the committed packages."""
 BUILD = ("python", "-m", "build", "--installer", "uv", "--outdir", "dist")
-PUBLISH = ("python", "-m", "kafka_protocol_upstream", "publish")
+TASK = ("python", "-m", "kafka_protocol_upstream")
 PEERS = groups("tests", "arrow", "spark", "peers")
 PACKAGES = ("./generated", "./packages/records", "./packages/tools")
 PAGES = (*GENERATOR, *PACKAGES, "./packages/pages")
@@ -113,7 +114,7 @@ def types(session: nox.Session) -> None:
         "samples",
     ]
     benchmarks = [f"benchmarks/{name}.py" for name in (*scripts, *adapters)]
-    session.run("python", "-m", "tests.support.proposals")
+    session.run("kafka-message-generator", "generate", *PROPOSALS)
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
     ours = (
@@ -260,21 +261,21 @@ def release(session: nox.Session) -> None:
             build(session)
             use(session, "generator", "native")
         case ["commands", *options]:
-            session.run("python", "-m", "tests.support.commands", *options)
+            session.run(*TASK, "doc-commands", *options)
         case ["changelog", *versions]:
             changelog(session, *versions)
         case _:
-            session.run(*PUBLISH, "versions")
+            session.run(*TASK, "publish", "versions")
             session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
             use(session, "generator", "records", "native", "packages", "tools", "pages", "upstream")
-            session.run(*PUBLISH, "uploads")
+            session.run(*TASK, "publish", "uploads")
 
 
 def use(session: nox.Session, *trials: str) -> None:
     for trial in trials:
-        session.run("python", "-m", "tests.support.trials", trial, "dist")
+        session.run(*TASK, "trial", trial)
 
 
 def build(session: nox.Session) -> None:
@@ -288,8 +289,8 @@ def build(session: nox.Session) -> None:
     for project in projects:
         session.run(*BUILD, project, silent=True)
     session.run(*BUILD, "--sdist", "./packages/native", silent=True)
-    session.run(*PUBLISH, "native")
-    session.run(*PUBLISH, "contents")
+    session.run(*TASK, "publish", "native")
+    session.run(*TASK, "publish", "contents")
 
 
 def changelog(session: nox.Session, *versions: str) -> None:
@@ -325,7 +326,7 @@ def upstream(session: nox.Session) -> None:
             session.run("python", "-m", "tests.interop.captures", "examples/captures")
         case tasks:
             install(session, *UPSTREAM)
-            session.run("python", "-m", "kafka_protocol_upstream", *(tasks or ["--help"]))
+            session.run(*TASK, *(tasks or ["--help"]))
             if "--write" in tasks or tasks[:1] == ["import-history"]:
                 session.run("kafka-message-generator", "compat", "--past", "docs/history.md")
             if "--write" in tasks:
@@ -346,7 +347,7 @@ def bench(session: nox.Session) -> None:
             bench_spark(session, *options)
         case ["encodings", *options]:
             install(session, *GENERATOR)
-            session.run("python", "-m", "tests.support.proposals")
+            session.run("kafka-message-generator", "generate", *PROPOSALS)
             session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *options)
         case options:
             session.run("python", "benchmarks/compare.py", *options)
