@@ -19,7 +19,7 @@ PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
 PROPOSALS = ("--specs", "specs/proposals", "--output", ".work/proposals")
 NATIVE = ("tests/native", "tests/generated", "tests/records")  # run with and without the native core
 SLOW = "--ignore=tests/generator/compat"
-QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/vectors", "tests/generator", "tests/generated", SLOW)
+QUICK = ("tests/docs/test_pages.py", "tests/generator", "tests/generated", SLOW)
 PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
 """One worker runs all tests of a file, because tests on Spark share tables."""
 FAST = ("-m", "not nightly")
@@ -205,9 +205,9 @@ def browser(session: nox.Session, *options: str) -> None:
 
 @nox.session
 def quick(session: nox.Session) -> None:
-    """Run the tests without Spark and Arrow, in two to four minutes; options go to pytest."""
-    install(session, *GENERATOR, *PACKAGES, *groups("tests"))
-    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or QUICK))
+    """Test the generator, and messages at their lowest and highest version, in two minutes; options go to pytest."""
+    install(session, *UPSTREAM, *groups("tests"))
+    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or QUICK), env={"TESTS_VERSIONS": "ends"})
 
 
 @nox.session

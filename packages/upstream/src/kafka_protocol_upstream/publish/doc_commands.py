@@ -27,7 +27,7 @@ SPARK = "downloads 450 MB of PySpark"
 JOB = "python -m kafka_messages_spark.jobs."
 # First words of slow blocks, with the reason why they are skipped without ``--all``.
 SLOW = {
-    "nox -s quick": "takes two to four minutes",
+    "nox -s quick": "takes two minutes",
     "nox -s tests": "every test",
     "nox -s nightly -- browser": "needs Node.js, Java and Chromium",
     "nox -s pipeline": f"{SPARK}; tests/pipeline/test_demo.py runs the demo",
