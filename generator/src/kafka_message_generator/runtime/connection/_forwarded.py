@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..errors import KafkaMessageError
     from ..protocol import Api, DecodedRequest, DecodedResponse
     from ..protocol._shapes import RequestHeader
+    from ._identity import ClientIdentity
 
 # Accepts invalid UTF-8, as brokers do.
 TEXT: Text = "surrogateescape"
@@ -53,10 +54,12 @@ class RequestForwarded(Forwarded):
             "_version",
             "_waits_at",
         ),
-        *("api", "error", "expects_response", "request"),
+        *("api", "error", "expects_response", "identity", "request"),
     )
 
-    def __init__(self, frame: bytes, api: Api | None, key: int, version: int, correlation_id: int) -> None:
+    def __init__(
+        self, frame: bytes, api: Api | None, key: int, version: int, correlation_id: int, identity: ClientIdentity
+    ) -> None:
         self._frame = frame
         self._key = key
         self._version = version
@@ -64,6 +67,8 @@ class RequestForwarded(Forwarded):
         self._header: RequestHeader | None = None  # decoded on first use
         self.api = api
         """None for an unknown API."""
+        self.identity = identity
+        """Identity of the client as of this request; a header without client id refers to an earlier one."""
         self.request: DecodedRequest | None = None
         """None if the request was not decoded."""
         self.error: KafkaMessageError | None = None

@@ -18,8 +18,9 @@ from ..protocol import (
 from ..protocol import api as api_of
 from ._events import ConnectionClosed, LocalProtocolError
 from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
+from ._identity import UNKNOWN, ClientIdentity
 from ._incoming import LENGTH_SIZE, Incoming
-from ._request_start import START_SIZE, STARTS, acks_in, keep_start, read_start
+from ._request_start import LONGEST_REST, START_SIZE, STARTS, acks_in, keep_start, read_start
 from ._rules import (
     API_VERSIONS,
     PRODUCE,
@@ -36,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from .._base.message import Message
     from .._base.message import Response as ResponseMessage
     from .._core.wire import BytesLike
     from ..protocol import Api, DecodedRequest
@@ -70,6 +72,14 @@ class ProxyConnection:
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
         self._requests: deque[RequestForwarded] = deque()  # requests that await a response
         self._tokens = 0  # unanswered tokens after the last request
+        self._identity = UNKNOWN
+        # Bytes after the correlation id in the last decoded header of each version, while the identity is the same.
+        self._rests: dict[int, bytes] = {}
+
+    @property
+    def identity(self) -> ClientIdentity:
+        """What the client has reported about itself, also in requests that are forwarded undecoded."""
+        return self._identity
 
     @property
     def unanswered(self) -> tuple[RequestForwarded, ...]:
@@ -162,14 +172,17 @@ class ProxyConnection:
     def _unread(self, frame: bytes) -> RequestForwarded | None:
         if len(frame) < START_SIZE:
             return None
-        key, version, correlation_id, client_id_size = read_start(frame, LENGTH_SIZE)
+        key, version, correlation_id = read_start(frame, LENGTH_SIZE)
         start = STARTS.get((key, version))
         if start is None or key in self._decoded:
             return None
-        expects = start.expects_response(frame, client_id_size)
+        rest = self._rests.get(start.header_version)
+        if rest is None or not frame.startswith(rest, START_SIZE):
+            return None
+        expects = start.expects_response(frame, START_SIZE + len(rest)) if start.is_produce else True
         if expects is None:
             return None
-        request = RequestForwarded(frame, start.api, key, version, correlation_id)
+        request = RequestForwarded(frame, start.api, key, version, correlation_id, self._identity)
         request._is_unread = True
         if not expects:
             request.expects_response = False
@@ -187,26 +200,39 @@ class ProxyConnection:
         except UnknownApiError as error:
             if error.header is None or self._client.state is AUTHENTICATING:
                 raise
-            passing = _forwarded(frame, error.header, None)
+            passing = _forwarded(frame, error.header, None, self._identity)
             passing.error = error
             return passing
         api, version = api_of(header.request_api_key), header.request_api_version
         if self._client.state is AUTHENTICATING and version not in api.valid_versions:
             raise UnknownApiError(f"{api} has no version {version}")
-        passing = _forwarded(frame, header, api)
+        passing = _forwarded(frame, header, api, self._identity)
         if api.key in self._decoded:
             try:
                 passing.request = _decoded(payload)
                 passing.expects_response = is_answered(api, passing.request.message)
-                return passing
             except KafkaMessageError as error:
                 passing.error = error
         else:
             keep_start(api, version)
-        passing.expects_response = bool(api.response_name) and not (
-            api.name == PRODUCE and acks_in(api, version, payload, body) == 0
-        )
+        if passing.request is None:
+            passing.expects_response = bool(api.response_name) and not (
+                api.name == PRODUCE and acks_in(api, version, payload, body) == 0
+            )
+        self._identify(passing, frame[START_SIZE : LENGTH_SIZE + body])
         return passing
+
+    def _identify(self, request: RequestForwarded, rest: bytes) -> None:
+        api, message = request.api, request.message
+        if api is None:
+            return
+        if api.name == API_VERSIONS and message is None:
+            message = _message_of(request)
+        request.identity = self._identity.after(request.header, message)
+        if request.identity is not self._identity:
+            self._identity, self._rests = request.identity, {}
+        if len(rest) <= LONGEST_REST:
+            self._rests[api.request_header_version(request._version)] = rest
 
     def _of_broker(self) -> Iterator[FromBroker]:
         side, requests = self._broker, self._requests
@@ -256,9 +282,9 @@ class ProxyConnection:
         return passing
 
 
-def _forwarded(frame: bytes, header: RequestHeader, api: Api | None) -> RequestForwarded:
+def _forwarded(frame: bytes, header: RequestHeader, api: Api | None, identity: ClientIdentity) -> RequestForwarded:
     key, version = header.request_api_key, header.request_api_version
-    passing = RequestForwarded(frame, api, key, version, header.correlation_id)
+    passing = RequestForwarded(frame, api, key, version, header.correlation_id, identity)
     passing._header = header
     return passing
 
@@ -268,6 +294,13 @@ def _decoded(payload: bytes) -> DecodedRequest:
         return decode_request(payload)
     except DecodeError:
         return decode_request(payload, text=TEXT)
+
+
+def _message_of(request: RequestForwarded) -> Message | None:
+    try:
+        return _decoded(request.data[LENGTH_SIZE:]).message
+    except KafkaMessageError:
+        return None
 
 
 def _is_handshake(request: RequestForwarded) -> bool:
