@@ -32,10 +32,13 @@ from ._rules import (
     unsupported,
 )
 from ._states import AUTHENTICATING, PROXY_BROKER, PROXY_CLIENT, READY, Event
+from ._topic_names import TopicNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypeAlias
+    from uuid import UUID
 
     from .._base.message import Message
     from .._base.message import Response as ResponseMessage
@@ -65,8 +68,9 @@ class ProxyConnection:
         decode: Iterable[AnyApi] | None = None,
         *,
         max_frame_size: int = MAX_FRAME_SIZE,
+        max_topic_names: int = 10_000,
     ) -> None:
-        """Select the APIs to decode, and the maximum frame size in bytes."""
+        """Select the APIs to decode, the maximum frame size in bytes, and the maximum size of ``topic_names``."""
         self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
         self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
@@ -75,11 +79,21 @@ class ProxyConnection:
         self._identity = UNKNOWN
         # Bytes after the correlation id in the last decoded header of each version, while the identity is the same.
         self._rests: dict[int, bytes] = {}
+        self._topic_names = TopicNames(max_topic_names)
 
     @property
     def identity(self) -> ClientIdentity:
         """What the client has reported about itself, also in requests that are forwarded undecoded."""
         return self._identity
+
+    @property
+    def topic_names(self) -> Mapping[UUID, str]:
+        """Topic names by topic id, from decoded responses, such as MetadataResponse.
+
+        The least recently learned names are dropped beyond ``max_topic_names``, and deleted topics when their
+        DeleteTopicsResponse is decoded. An unknown id raises KeyError; ``get`` returns None.
+        """
+        return self._topic_names
 
     @property
     def unanswered(self) -> tuple[RequestForwarded, ...]:
@@ -278,7 +292,9 @@ class ProxyConnection:
             else:
                 if opens_tokens(response.message, version):
                     self._client.change(Event.HANDSHAKE_ACCEPTED)
-                passing.response = response if key in self._decoded else None
+                if key in self._decoded:
+                    passing.response = response
+                    self._topic_names._learn(response.message)
         return passing
 
 
