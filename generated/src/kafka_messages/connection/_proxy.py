@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from struct import Struct
+from struct import error as struct_error
 
 from ..errors import DecodeError, KafkaMessageError
 from ..protocol import (
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
     from uuid import UUID
 
-    from .._base.message import Message
     from .._base.message import Response as ResponseMessage
     from .._core.wire import BytesLike
     from ..protocol import Api, DecodedRequest
@@ -185,9 +185,10 @@ class ProxyConnection:
         self._requests.append(request)
 
     def _unread(self, frame: bytes) -> RequestForwarded | None:
-        if len(frame) < START_SIZE:
+        try:
+            key, version, correlation_id = read_start(frame, LENGTH_SIZE)
+        except struct_error:
             return None
-        key, version, correlation_id = read_start(frame, LENGTH_SIZE)
         start = STARTS.get((key, version))
         if start is None or key in self._decoded:
             return None
@@ -197,8 +198,7 @@ class ProxyConnection:
         expects = start.expects_response(frame, START_SIZE + len(rest)) if start.is_produce else True
         if expects is None:
             return None
-        request = RequestForwarded(frame, start.api, key, version, correlation_id, self._identity)
-        request._is_unread = True
+        request = RequestForwarded(frame, start.api, key, version, correlation_id, self._identity, True)
         if not expects:
             request.expects_response = False
         elif self._tokens:
@@ -234,15 +234,16 @@ class ProxyConnection:
             passing.expects_response = bool(api.response_name) and not (
                 api.name == PRODUCE and acks_in(api, version, payload, body) == 0
             )
-        self._identify(passing, frame[START_SIZE : LENGTH_SIZE + body])
+        self._identify(passing, api, frame[START_SIZE : LENGTH_SIZE + body])
         return passing
 
-    def _identify(self, request: RequestForwarded, rest: bytes) -> None:
-        api, message = request.api, request.message
-        if api is None:
-            return
+    def _identify(self, request: RequestForwarded, api: Api, rest: bytes) -> None:
+        message = request.message
         if api.name == API_VERSIONS and message is None:
-            message = _message_of(request)
+            try:
+                message = _decoded(request.data[LENGTH_SIZE:]).message
+            except KafkaMessageError:
+                message = None
         request.identity = self._identity.after(request.header, message)
         if request.identity is not self._identity:
             self._identity, self._rests = request.identity, {}
@@ -301,7 +302,7 @@ class ProxyConnection:
 
 def _forwarded(frame: bytes, header: RequestHeader, api: Api | None, identity: ClientIdentity) -> RequestForwarded:
     key, version = header.request_api_key, header.request_api_version
-    passing = RequestForwarded(frame, api, key, version, header.correlation_id, identity)
+    passing = RequestForwarded(frame, api, key, version, header.correlation_id, identity, False)
     passing._header = header
     return passing
 
@@ -311,13 +312,6 @@ def _decoded(payload: bytes) -> DecodedRequest:
         return decode_request(payload)
     except DecodeError:
         return decode_request(payload, text=TEXT)
-
-
-def _message_of(request: RequestForwarded) -> Message | None:
-    try:
-        return _decoded(request.data[LENGTH_SIZE:]).message
-    except KafkaMessageError:
-        return None
 
 
 def _is_handshake(request: RequestForwarded) -> bool:

@@ -136,10 +136,10 @@ class ClientConnection(Connection[ClientEvent]):
         """
         if client_id is not None and not isinstance(client_id, str):
             raise TypeError(f"client_id must be a str or None, not {display(client_id)}")
-        if client_instance_id is not None and not isinstance(client_instance_id, UUID):
-            raise TypeError(f"client_instance_id must be a UUID or None, not {display(client_instance_id)}")
-        if client_instance_id == ZERO_UUID:
-            raise ValueError("client_instance_id must not be zero, which means none; pass None")
+        if client_instance_id == ZERO_UUID or not isinstance(client_instance_id, UUID | None):
+            raise TypeError(
+                f"client_instance_id must be a UUID except zero, or None, not {display(client_instance_id)}"
+            )
         if versions is not None and not isinstance(versions, BrokerVersions):
             raise TypeError(f"versions must be BrokerVersions or None, not {display(versions)}")
         check_text(text)
@@ -206,7 +206,7 @@ class ClientConnection(Connection[ClientEvent]):
             api = choices.api
             version, data = self._encoded_at_best(request, choices, lossy)
         sent = Sent(request, api, version, self._next_id, data, is_free)
-        sent._has_ids = self._announcements.add(request, api, version, self._ids)
+        sent._has_ids = self._announcements.add(request, api, version)
         self._next_id = self._next_id + 1 if self._next_id < _MAX_ID else 0
         if sent.expects_response:
             self._waiting.append(sent)
@@ -276,20 +276,16 @@ class ClientConnection(Connection[ClientEvent]):
         sent.version = version if version < sent.version else 0
         request = sent.request.downgraded(sent.version)  # older versions may lack tagged fields
         if sent._has_ids:
-            self._announcements.repeat()
+            self._announcements.omitted = None  # the broker may not have read them
         sent.data = self._encoded(request, sent.version, sent.correlation_id)
-        sent._has_ids = self._announcements.add(request, sent.api, sent.version, self._ids)
+        sent._has_ids = self._announcements.add(request, sent.api, sent.version)
         sent.unsupported_fields = sent.request.unsupported_fields(sent.version)
         self._waiting.append(sent)
         return VersionFallback(sent, sent.data)
 
-    @property
-    def _ids(self) -> tuple[str | None, UUID | None]:
-        return self.client_id, self.client_instance_id
-
-    def _encoded(self, request: Request[Any], version: int, correlation_id: int | None = None) -> bytes:
-        number = self._next_id if correlation_id is None else correlation_id
-        return self._announcements.encoded(request, version, number, self._ids, self._text)
+    def _encoded(self, request: Request[Any], version: int, number: int | None = None) -> bytes:
+        number, ids = self._next_id if number is None else number, (self.client_id, self.client_instance_id)
+        return self._announcements.encoded(request, version, number, ids, self._text)
 
     def _encoded_at_best(self, request: Request[Any], choices: VersionChoices, lossy: bool) -> tuple[int, bytes]:
         highest = choices.versions[0]

@@ -44,21 +44,20 @@ class RequestForwarded(Forwarded):
     """Request for the broker. Write ``data``, or ``encode()`` after you changed the message."""
 
     __slots__ = (
-        *(
-            "_encoded_response",
-            "_correlation_id",
-            "_header",
-            "_is_unread",
-            "_key",
-            "_tokens_before",
-            "_version",
-            "_waits_at",
-        ),
+        *("_correlation_id", "_encoded_response", "_header", "_is_unread", "_key"),
+        *("_tokens_before", "_version", "_waits_at"),
         *("api", "error", "expects_response", "identity", "request"),
     )
 
     def __init__(
-        self, frame: bytes, api: Api | None, key: int, version: int, correlation_id: int, identity: ClientIdentity
+        self,
+        frame: bytes,
+        api: Api | None,
+        key: int,
+        version: int,
+        correlation_id: int,
+        identity: ClientIdentity,
+        is_unread: bool,
     ) -> None:
         self._frame = frame
         self._key = key
@@ -77,7 +76,7 @@ class RequestForwarded(Forwarded):
         self._encoded_response: bytes | None = None  # frame of the local response
         self._waits_at: object = None  # the proxy that awaits the response
         self._tokens_before = 0  # unanswered tokens between the previous request and this one
-        self._is_unread = False  # forwarded undecoded, like its response
+        self._is_unread = is_unread  # forwarded undecoded, like its response
 
     @property
     def header(self) -> RequestHeader:

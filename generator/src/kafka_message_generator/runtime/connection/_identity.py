@@ -71,13 +71,12 @@ def omits_identity(header: RequestHeader) -> bool:
 
     True for a header of version 3 or higher without client id and client instance id.
     """
-    has_none = header.client_id is None and getattr(header, _INSTANCE_ID, ZERO_UUID) in (None, ZERO_UUID)
-    return has_none and header_version_of(header) >= first_omitting()
+    has_none = header.client_id is None and getattr(header, _INSTANCE_ID, ZERO_UUID) == ZERO_UUID
+    return has_none and header_version_of(header) >= _first_omitting()
 
 
 @cache
-def first_omitting() -> int:
-    """Return the first version of the request header in which later requests omit the ids."""
+def _first_omitting() -> int:
     fields = descriptor_of(class_of("RequestHeader")).fields
     return next((field.versions.lowest for field in fields if field.name == _INSTANCE_ID), _NEVER)
 
@@ -90,48 +89,32 @@ def header_version_of(header: RequestHeader) -> int:
 
 
 class Announcements:
-    """What the requests of a client have reported, and encoder of its next request."""
-
-    __slots__ = ("_ids", "identity")
+    """What the requests of a client have reported, and encoder of the next request."""
 
     def __init__(self) -> None:
         self.identity = UNKNOWN
-        self._ids: Ids | None = None  # ids that later requests omit
+        self.omitted: Ids | None = None  # ids that later requests omit
+        self._ids: Ids = None, None  # of the last encoded request
 
-    def encoded(self, request: Request[Any], version: int, correlation_id: int, ids: Ids, text: Text) -> bytes:
-        api = api_of(type(request))
-        if not _may_omit(api, version):
-            return encode_request(request, version, correlation_id, ids[0], text=text)
-        client_id, instance_id = (None, None) if ids == self._ids else ids
-        header_class: Any = class_of("RequestHeader")
-        header = header_class(
-            request_api_key=int(api.key),
-            request_api_version=version,
-            correlation_id=correlation_id,
-            client_id=client_id,
-        )
+    def encoded(self, request: Request[Any], version: int, number: int, ids: Ids, text: Text) -> bytes:
+        self._ids, api = ids, api_of(type(request))
+        if _first_omitting() == _NEVER or api.request_header_version(version) < _first_omitting():
+            return encode_request(request, version, number, ids[0], text=text)
+        client_id, instance_id = (None, None) if ids == self.omitted else ids
+        written: Any = class_of("RequestHeader")
+        header = written(request_api_key=int(api.key), request_api_version=version, correlation_id=number)
+        header.client_id = client_id
         if instance_id is not None:
             setattr(header, _INSTANCE_ID, instance_id)
         return DecodedRequest(header, api, version, request).encode(text=text)
 
-    def add(self, request: Request[Any], api: Api, version: int, ids: Ids) -> bool:
-        """Add a request that was sent. Return True if later requests omit its ids."""
-        client_id, instance_id = ids
-        may_omit = _may_omit(api, version)
-        has_client_id = may_omit or api.request_header_version(version) > 0
+    def add(self, request: Request[Any], api: Api, version: int) -> bool:
+        """Add the last encoded request, which was sent. Return True if later requests omit its ids."""
+        header_version, (client_id, instance_id) = api.request_header_version(version), self._ids
+        may_omit = header_version >= _first_omitting()
         message = request.downgraded(version) if hasattr(request, "client_software_name") else None
-        self.identity = self.identity.announced(
-            client_id if has_client_id else None, instance_id if may_omit else None, message
-        )
-        if not may_omit or ids == self._ids:
-            return False
-        self._ids = ids
-        return True
-
-    def repeat(self) -> None:
-        """Put the ids into the next request whose header can omit them: the request that had them was rejected."""
-        self._ids = None
-
-
-def _may_omit(api: Api, version: int) -> bool:
-    return first_omitting() < _NEVER and api.request_header_version(version) >= first_omitting()
+        ids = client_id if header_version else None, instance_id if may_omit else None
+        self.identity = self.identity.announced(*ids, message)
+        has_ids = may_omit and self._ids != self.omitted
+        self.omitted = self._ids if has_ids else self.omitted
+        return has_ids

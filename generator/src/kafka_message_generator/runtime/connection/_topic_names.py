@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from functools import cache
 from uuid import UUID
 
 from .._core.display import display, is_int
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 
     from .._base.message import Message
 
-_pairs: dict[type[Message], Callable[[Message], Iterator[tuple[UUID, str | None]]] | None] = {}
+
+@cache
+def pairs_in(message: Any) -> Callable[[Message], Iterator[tuple[UUID, str | None]]] | None:
+    """Return the loop over topic ids and names in a message; None for a message that cannot have both."""
+    compiled: Any = TopicPairs(message).compiled()
+    return None if compiled is nothing else compiled
 
 
 class TopicNames(Mapping[UUID, str]):
@@ -42,20 +48,15 @@ class TopicNames(Mapping[UUID, str]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def __repr__(self) -> str:
-        return f"<TopicNames {dict(self._names)!r}>"
-
-    def _learn(self, message: Message) -> None:
+    def _learn(self, message: Any) -> None:
         """Add the topics of a response without error, or drop those that DeleteTopicsResponse reports as deleted."""
-        cls = type(message)
-        if cls not in _pairs:
-            compiled: Any = TopicPairs(cls).compiled()
-            _pairs[cls] = None if compiled is nothing else compiled
-        pairs = _pairs[cls]
+        pairs = pairs_in(message.__class__)
         if pairs is None:
             return
         if message.NAME == "DeleteTopicsResponse":
-            self._drop({value for pair in pairs(message) for value in pair})
+            deleted = {value for pair in pairs(message) for value in pair}
+            for topic_id in [key for key, name in self._names.items() if key in deleted or name in deleted]:
+                del self._names[topic_id]
             return
         for topic_id, name in pairs(message):
             if name and topic_id != ZERO_UUID:
@@ -63,7 +64,3 @@ class TopicNames(Mapping[UUID, str]):
                 self._names.move_to_end(topic_id)
                 if len(self._names) > self._limit:
                     self._names.popitem(last=False)
-
-    def _drop(self, deleted: set[UUID | str | None]) -> None:
-        for topic_id in [key for key, name in self._names.items() if key in deleted or name in deleted]:
-            del self._names[topic_id]

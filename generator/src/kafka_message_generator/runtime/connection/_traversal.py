@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
-    from .._core.versions import Versions
     from ..schema.loops import ValuePath
     from ._tables import EntityType, Named
 
@@ -218,12 +217,11 @@ def _topic_pair(fields: tuple[FieldDescriptor, ...]) -> tuple[str, str] | None:
     """Return the fields with id and name of a topic, or None if no version has both."""
     ids = [field for field in fields if field.name == "topic_id" and field.type == "uuid" and not field.is_array]
     names = [field for field in fields if field.entity_type == "topicName" and not field.is_array]
-    both = ((one, other) for one in ids for other in names if _overlap(one.versions, other.versions))
-    return next(((one.name, other.name) for one, other in both), None)
-
-
-def _overlap(one: Versions, other: Versions) -> bool:
-    return max(one.lowest, other.lowest) <= min(one.highest, other.highest)
+    for one in ids:
+        for other in names:  # ranges overlap if one of them starts in the other
+            if one.versions.lowest in other.versions or other.versions.lowest in one.versions:
+                return one.name, other.name
+    return None
 
 
 class Entities(_Traversal):
