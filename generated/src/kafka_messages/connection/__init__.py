@@ -9,7 +9,7 @@ from ._error_response import error_response
 from ._events import ConnectionClosed, ConnectionProtocolError, LocalProtocolError, RemoteProtocolError, TokenReceived
 from ._forwarded import LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded
 from ._handlers import Handlers
-from ._iterators import endpoints, entities, error_codes, errors
+from ._iterators import endpoints, entities, error_codes, errors, replace_entities
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._proxy import FromBroker, FromClient, ProxyConnection
 from ._rules import expects_response
@@ -69,4 +69,5 @@ __all__ = [
     "error_response",
     "errors",
     "expects_response",
+    "replace_entities",
 ]
