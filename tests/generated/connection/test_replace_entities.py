@@ -122,8 +122,18 @@ def test_types_of_a_response_come_from_its_request() -> None:
         ({"brokerId": {1: "2"}}, True, TypeError, "the map of brokerId must be from int to int, not from 1 to '2'"),
         ({"brokerId": {1: True}}, False, TypeError, "the map of brokerId must be from int to int, not from 1 to True"),
         ({"rack": {"a": None}}, False, TypeError, "the map of rack must be from str to str, not from 'a' to None"),
-        ({"rack": {"a": ""}}, False, ValueError, "the map of rack has '' for 'a', which stands for no rack"),
-        ({"brokerId": {1: -1}}, True, ValueError, "the map of brokerId has -1 for 1, which stands for no brokerId"),
+        (
+            {"rack": {"a": ""}},
+            False,
+            ValueError,
+            "the map of rack is from 'a' to '', but an empty string is no rack; remove the entry",
+        ),
+        (
+            {"brokerId": {-1: 101}},
+            True,
+            ValueError,
+            "the map of brokerId is from -1 to 101, but a negative number is no brokerId; remove the entry",
+        ),
     ],
 )
 def test_invalid_map_is_rejected_before_any_change(

@@ -103,7 +103,7 @@ def replace_entities(
     The maps have the new value of each old value, by entity type. With ``reverse``, new values become old ones.
     Values without an entry are not changed. The fields are those of ``entities``, which explains ``request``.
 
-    Raises ValueError for an unknown type, for a new value that is empty or negative, and with ``reverse`` if two old
+    Raises ValueError for an unknown type, for an empty or negative value in a map, and with ``reverse`` if two old
     values have the same new value. Raises TypeError for values that are not ints or strings as the type requires.
     """
     found = entities(message, *maps, request=request) if maps else ()
@@ -121,11 +121,12 @@ def _replacements(kind: EntityType, names: Mapping[Any, Any], reverse: bool) -> 
     wanted = int if kind in NUMBERS else str
     reversed_names: dict[Any, Any] = {}
     for old, new in names.items():
+        pair = f"from {display(old)} to {display(new)}"
         if not all(isinstance(each, wanted) and not isinstance(each, bool) for each in (old, new)):
-            types = f"from {wanted.__name__} to {wanted.__name__}"
-            raise TypeError(f"the map of {kind} must be {types}, not from {display(old)} to {display(new)}")
-        if not new if wanted is str else new < 0:
-            raise ValueError(f"the map of {kind} has {display(new)} for {display(old)}, which stands for no {kind}")
+            raise TypeError(f"the map of {kind} must be from {wanted.__name__} to {wanted.__name__}, not {pair}")
+        if min(old, new) < 0 if wanted is int else "" in (old, new):
+            nothing = "a negative number" if wanted is int else "an empty string"
+            raise ValueError(f"the map of {kind} is {pair}, but {nothing} is no {kind}; remove the entry")
         if reverse and new in reversed_names:
             what = f"{display(reversed_names[new])} and {display(old)} have the same new value {display(new)}"
             raise ValueError(f"the map of {kind} cannot be reversed: {what}; make all new values different")
