@@ -9,12 +9,8 @@ from ._error_response import error_response
 from ._events import ConnectionClosed, ConnectionProtocolError, LocalProtocolError, RemoteProtocolError, TokenReceived
 from ._forwarded import LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded
 from ._handlers import Handlers
-<<<<<<< HEAD
 from ._identity import ClientIdentity, omits_identity
-from ._iterators import endpoints, entities, error_codes, errors
-=======
 from ._iterators import endpoints, entities, error_codes, errors, replace_entities
->>>>>>> help-d
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._proxy import FromBroker, FromClient, ProxyConnection
 from ._rules import expects_response
@@ -75,9 +71,6 @@ __all__ = [
     "error_response",
     "errors",
     "expects_response",
-<<<<<<< HEAD
     "omits_identity",
-=======
     "replace_entities",
->>>>>>> help-d
 ]
