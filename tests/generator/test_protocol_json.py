@@ -18,9 +18,9 @@ from kafka_messages.secrets._detection import METADATA_TOPIC, METADATA_TOPIC_ID
 from kafka_message_generator import cli, definitions
 from kafka_message_generator.export.command import SCHEMA_FILE, write
 from kafka_message_generator.export.document import document, text
+from kafka_protocol_upstream.publish.invoices import DEFINITIONS
 from tests.support import vectors
 from tests.support.building import write_specs
-from tests.support.invoices import DEFINITIONS
 from tests.support.pages import ROOT
 from tests.support.vectors import plain
 

@@ -10,8 +10,8 @@ from kafka_messages import all_messages
 
 from kafka_message_generator import definitions
 from kafka_protocol_pages.message import page_of
+from kafka_protocol_upstream.publish.invoices import DEFINITIONS
 from tests.support.building import write_specs
-from tests.support.invoices import DEFINITIONS
 from tests.support.pages import ROOT
 
 RUN = re.compile(r"(\d+) for versions? (\d+)(?:-(\d+))?")
