@@ -328,6 +328,7 @@ def upstream(session: nox.Session) -> None:
             session.run("python", "-m", "kafka_protocol_upstream", *(tasks or ["--help"]))
             if "--write" in tasks or tasks[:1] == ["import-history"]:
                 session.run("kafka-message-generator", "compat", "--past", "docs/history.md")
+                session.run("kafka-message-generator", "compat", "--past", "docs/impact.md", "--impact")
             if "--write" in tasks:
                 session.run("kafka-message-generator", "generate", *PACKAGE)
 
