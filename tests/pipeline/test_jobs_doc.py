@@ -19,7 +19,7 @@ from kafka_messages_spark.analyses.internal_topics import cluster_metadata, shar
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
-from kafka_messages_spark.jobs import _cli, _report, _unreadable
+from kafka_messages_spark.jobs import _cli, _output, _report
 from kafka_messages_spark.jobs import groups as groups_job
 from kafka_messages_spark.sources._segment_ranges import ranges
 
@@ -49,7 +49,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     sums, keys = batching.sums(batching.sized_batches(files)), batching.by_key(files, {})
     dead = batching.dead(keys)
     measured = encodings.measure(encodings.messages_of(log, "__consumer_offsets"))
-    unreadable = {"unreadable": _unreadable.corrupt_batches(batches)}
+    unreadable = {"unreadable": _output.corrupt_batches(batches)}
     of_groups = {
         "commits": commits,
         "history": history,

@@ -9,7 +9,7 @@ from job_files import data, segment
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.jobs import _cli, groups, segments, transactions
-from kafka_messages_spark.sources._foreign import is_foreign
+from kafka_messages_spark.sources._segment_ranges import is_foreign
 
 TEXT = b"[2026-11-21 11:48:40,001] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
 BATCH = data(0, transactional=False)

@@ -18,8 +18,8 @@ from kafka_records.segments.batch_writer import write_batches, write_control_bat
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses.metadata._entities import EntityReplay, apply_change
+from kafka_messages_spark.analyses.metadata._events import RULES
 from kafka_messages_spark.analyses.metadata._names import name_of
-from kafka_messages_spark.analyses.metadata._rules import RULES
 from kafka_messages_spark.columns._records import columns_of
 from kafka_messages_spark.jobs.metadata_diff import main
 

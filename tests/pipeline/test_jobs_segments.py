@@ -16,7 +16,7 @@ from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.segments._range_check import MAX_FINDINGS, RangeCheck
 from kafka_messages_spark.analyses.segments._sequences import sequence_fault
-from kafka_messages_spark.jobs import _unreadable
+from kafka_messages_spark.jobs import _output
 from kafka_messages_spark.jobs.segments import main
 from kafka_messages_spark.sources._segment_ranges import FileRange, ranges_of
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES, Share, shares
@@ -63,7 +63,7 @@ def test_unreadable_file_is_a_finding(spark: SparkSession, tmp_path: Path) -> No
     ]
     (file,) = segments.files(checks).collect()
     assert (file.verdict, file.topic, file.partition, file.batches) == ("error", "orders", 3, None)
-    (row,) = _unreadable.corrupt_batches(batches_in(ranges)).collect()
+    (row,) = _output.corrupt_batches(batches_in(ranges)).collect()
     assert (row.file, row.topic, row.partition, row.position) == (path, "orders", 3, 0)
     assert row.reason.startswith("the file cannot be read: ")
 

@@ -15,12 +15,13 @@ from ._codec import (
     write_metadata_record,
     write_versioned,
 )
-from ._tables import LOGS
+from ._tables import LOGS, RECORD_TYPES
 
 __all__ = [
     "FRAME_VERSION",
     "KEY_VERSION",
     "LOGS",
+    "RECORD_TYPES",
     "CoordinatorRecord",
     "MetadataRecord",
     "UnknownRecordTypeError",

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from importlib.resources import files
 
-from .markup import Markup, element
+from .formatting import Markup, element
 from .model import Picture
 from .svg import LETTER, WIDTH, kinds_of, render, sample_of
 

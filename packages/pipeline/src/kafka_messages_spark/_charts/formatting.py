@@ -1,8 +1,9 @@
-"""Text formatting for reports and charts."""
+"""Text formatting, and escaped HTML and SVG elements, for reports and charts."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from html import escape
 
 # Maximum length of a table cell.
 _MAX_WIDTH = 80
@@ -78,3 +79,22 @@ def size(count: int | None) -> str:
 
 def rows_omitted(count: int) -> str:
     return f"... and {count:,} more"
+
+
+class Markup(str):
+    """Escaped HTML."""
+
+    __slots__ = ()
+
+
+def markup(content: object) -> Markup:
+    return content if isinstance(content, Markup) else Markup(escape(str(content).translate(CONTROL)))
+
+
+def element(name: str, *content: object, **attributes: object) -> Markup:
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{markup(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup(f"<{name}{written}>{''.join(map(markup, content))}</{name}>")

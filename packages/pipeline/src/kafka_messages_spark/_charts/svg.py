@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .axes import Axis, numbers, powers, times
-from .formatting import timestamp
-from .markup import Markup, element
+from .formatting import Markup, element, timestamp
 from .model import Bar, Bars, Chart, Lane, Mark, Panel, Picture, Series, Style, Timeline
 
 # Width of a chart in SVG units; pages scale charts, but not below 720 pixels.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 from kafka_messages.errors import did_you_mean
 from kafka_messages.schema.descriptors import FieldDescriptor, descriptor_of
 from pyspark.sql import types as spark

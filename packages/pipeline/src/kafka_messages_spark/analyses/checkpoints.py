@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ..sources._checkpoint_files import CheckpointFiles
-from ._logs import NAME_OFFSET
+from ._expressions import NAME_OFFSET
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,7 +8,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ..columns.frames import require
-from ._logs import log_of
+from ._expressions import log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -11,8 +11,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ..columns.frames import require
-from ._outcomes import has_outcome_columns, with_outcome
-from ._times import timestamp_of
+from ._expressions import has_outcome_columns, timestamp_of, with_outcome
 from .copies import once
 
 if TYPE_CHECKING:

@@ -19,10 +19,9 @@ from pyspark.sql.types import BinaryType, StructType
 from .._core.errors import invalid_argument
 from .._core.options import Options
 from .._core.spark_types import struct_type
-from ..columns._records import CONTROL, columns_of, decoder_of
-from ..columns._secrets import SECRET_OPTIONS, Redaction
+from ..columns._records import CONTROL, SECRET_OPTIONS, Redaction, columns_of, decoder_of
 from ..columns.frames import map_in_arrow, require
-from ._outcomes import has_outcome_columns, with_outcome
+from ._expressions import has_outcome_columns, with_outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 
 from .._core.spark_types import struct_type
 from ..columns.frames import require
+from ._expressions import timestamp_of
 from ._generations import EPOCH, GENERATION, MEMBER, READ, SCHEMA, SETTLED, generations
-from ._times import timestamp_of
 from .copies import once
 
 if TYPE_CHECKING:

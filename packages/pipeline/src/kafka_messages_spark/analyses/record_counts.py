@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from ..sources._segment_ranges import ranges
 from ..sources._shares import MAX_PARTITION_BYTES
-from ._logs import folder
+from ._expressions import folder
 from .batches import batches_in
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from .._core.errors import invalid_argument
 from .._core.options import Options
 from .._core.spark_types import struct_type
 from ..columns._bytes import BinaryColumn, numbers
+from ..columns._codec import message_of
 from ..columns._headers import HEADER_FIELDS, REQUEST, RESPONSE, headers_of, response_headers
-from ..columns._messages import message_of
 from ..columns.frames import decode, map_in_arrow, require
 
 if TYPE_CHECKING:

@@ -1,21 +1,52 @@
-"""Decode and encode Arrow arrays of messages in the workers."""
+"""Look up messages by name, and decode and encode Arrow arrays of them in the workers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import cast
 
+import kafka_messages
 import numpy as np
 import pyarrow as pa
-from kafka_messages import arrow
+from kafka_messages import Message, arrow
 from kafka_messages.arrow import EncodeRowError, RowError
-from kafka_messages.errors import UnsupportedVersionError
+from kafka_messages.errors import UnsupportedVersionError, did_you_mean
 
 from .._core.errors import invalid_argument, malformed_batch, type_mismatch
 from .._core.options import DecodeOptions
 from ._fields import conformed, pruned, pruned_type, tree_of
-from ._messages import checked_version, message_of
 
+_PACKAGE: ModuleType = kafka_messages
 _TRAILING = "__kafka_trailing"
+
+
+@cache
+def message_names() -> tuple[str, ...]:
+    modules: dict[str, str] = _PACKAGE._MODULES
+    return tuple(sorted(name for name, module in modules.items() if module.startswith("messages.")))
+
+
+def message_of(name: object) -> type[Message]:
+    """Return a message class by name; raise PySparkValueError if it is unknown."""
+    if not isinstance(name, str):
+        raise invalid_argument(f"expected the name of a message, such as 'MetadataResponse', got {name!r}")
+    names = message_names()
+    if name not in names:
+        raise invalid_argument(
+            f"unknown message {name!r}{did_you_mean(name, names) or '.'} There are {len(names)} messages."
+        )
+    return cast("type[Message]", getattr(_PACKAGE, name))
+
+
+def checked_version(message: type[Message], version: int) -> int:
+    """Return ``version`` if the message supports it; otherwise raise PySparkValueError."""
+    try:
+        message().unsupported_fields(version)
+    except UnsupportedVersionError as error:
+        raise invalid_argument(str(error)) from None
+    return version
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Decode records of internal topics in the workers."""
+"""Decode records of internal topics in the workers, and redact their secrets."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from kafka_messages import arrow
+from kafka_messages import Message, arrow
 from kafka_messages.errors import KafkaMessageError
 from kafka_messages.internal_topics import (
     FRAME_VERSION,
     KEY_VERSION,
     LOGS,
+    RECORD_TYPES,
     read_coordinator_record,
     read_metadata_record,
 )
-from kafka_messages.internal_topics._tables import RECORD_TYPES
+from kafka_messages.secrets import REDACTED, marks
 
+from .._core.errors import invalid_argument
+from .._core.options import Options
 from ._bytes import BinaryColumn, Bools, Ints, numbers
-from ._messages import message_of
-from ._secrets import Redaction
+from ._codec import message_of
 
+SECRET_OPTIONS = ("showSecrets", "secretSalt")
 # Record type of control records, which ``kafka_log`` returns only with ``includeBatchMetadata``.
 CONTROL = "control"
 # Added to every row. record_type is null if unknown, record_version is that of the value, problem the decoding error.
@@ -36,6 +39,27 @@ RECORD_FIELDS = pa.schema(
         pa.field("problem", pa.string()),
     ]
 )
+
+
+@dataclass(frozen=True)
+class Redaction:
+    shows: bool = False
+    # Key of the hash in the text that replaces a secret, so that equal secrets have equal texts; None: no hash.
+    salt: str | None = None
+
+    @classmethod
+    def parse(cls, owner: str, given: Options) -> Redaction:
+        found = cls(given.flag("showSecrets", False), given.text("secretSalt"))
+        if found.shows and found.salt is not None:
+            raise invalid_argument(f"{owner}: the options 'showSecrets' and 'secretSalt' cannot both be set")
+        if found.salt == "":
+            raise invalid_argument(f"{owner}: the option 'secretSalt' is empty; use random text")
+        return found
+
+    def applied(self, structs: pa.StructArray, message: type[Message]) -> pa.StructArray:
+        if self.shows:
+            return structs
+        return arrow.redacted(structs, message, REDACTED if self.salt is None else marks(self.salt.encode()))
 
 
 class MalformedRecordError(ValueError):

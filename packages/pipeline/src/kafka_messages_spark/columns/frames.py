@@ -14,8 +14,7 @@ from .._core.errors import invalid_argument
 from .._core.options import DecodeOptions
 from .._core.spark_types import struct_type
 from .._core.worker_python import use_for_functions
-from ._codec import MessageDecoder
-from ._messages import message_of
+from ._codec import MessageDecoder, message_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -19,8 +19,7 @@ from .._core.errors import invalid_argument
 from .._core.options import DecodeOptions, Options
 from .._core.spark_types import at_version, struct_type
 from .._core.worker_python import use_for_functions
-from ._codec import MessageDecoder, MessageEncoder
-from ._messages import checked_version, message_of
+from ._codec import MessageDecoder, MessageEncoder, checked_version, message_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

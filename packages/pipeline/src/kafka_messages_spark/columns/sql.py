@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 from kafka_messages.errors import KafkaMessageError
 from kafka_messages.json import to_json
 from pyspark.sql.pandas.functions import arrow_udf
@@ -19,8 +19,7 @@ from pyspark.sql.types import DataType, StringType
 from .._core.errors import invalid_argument, type_mismatch
 from .._core.options import DecodeOptions
 from .._core.spark_types import struct_type
-from ._codec import MessageDecoder
-from ._messages import message_of
+from ._codec import MessageDecoder, message_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

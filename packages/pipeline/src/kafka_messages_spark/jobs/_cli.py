@@ -25,15 +25,13 @@ from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
 from kafka_messages_spark.jobs import _local_mode
 from kafka_messages_spark.jobs._errors import message_of
-from kafka_messages_spark.jobs._output import check_place, inputs, is_page, save
+from kafka_messages_spark.jobs._output import add_arguments, check_place, check_tables, inputs, is_page, save, writers
 from kafka_messages_spark.jobs._report import JobFinding, JobReport, JobRun, Severity, size
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
-from kafka_messages_spark.jobs._tables import add_arguments, check, writers
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
 from kafka_messages_spark.sources._files import FileSelection, display_path, folder_name, is_path
-from kafka_messages_spark.sources._foreign import NOT_A_SEGMENT, skip_reason
-from kafka_messages_spark.sources._segment_ranges import Ranges
+from kafka_messages_spark.sources._segment_ranges import NOT_A_SEGMENT, Ranges, skip_reason
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 
@@ -86,7 +84,7 @@ class Job:
                 self._register(self._spark)
             self._cached_partitions = self._spark.conf.get(_CACHED_PARTITIONS, None)
             self._spark.conf.set(_CACHED_PARTITIONS, "true")
-            check(self.name, self._spark, self.args, self.writes)
+            check_tables(self.name, self._spark, self.args, self.writes)
         return self._spark
 
     @property
@@ -330,7 +328,7 @@ def run(
     """Parse the arguments, run a job and return the exit status.
 
     ``settings`` are for a new session. ``reads`` returns the inputs; if they are small, the job runs in local mode.
-    ``writes`` returns the names of the output tables; ``check`` looks for existing ones before input is read.
+    ``writes`` returns the names of the output tables; ``check_tables`` looks for existing ones before input is read.
     """
     args = parser.parse_args(argv)
     job = Job(parser.prog.rpartition(" ")[2], args, JobReport(title), dict(settings or {}))

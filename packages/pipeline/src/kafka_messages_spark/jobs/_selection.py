@@ -14,7 +14,7 @@ from itertools import groupby
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from kafka_messages_spark.analyses._logs import SNAPSHOT
+from kafka_messages_spark.analyses._expressions import SNAPSHOT
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.copies import counts, once
 from kafka_messages_spark.jobs._cli import METADATA, Job

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import batching
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
-from kafka_messages_spark.jobs import _cli, _unreadable
+from kafka_messages_spark.jobs import _cli, _output
 from kafka_messages_spark.jobs._charts import batching as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
@@ -77,8 +77,8 @@ def work(job: _cli.Job) -> None:
     faults = batches.where("fault is not null").select(
         "file", "topic", "partition", "position", F.col("last_offset").alias("offset"), F.col("fault").alias("reason")
     )
-    unreadable = _unreadable.corrupt_batches(batches).unionByName(faults)
-    job.unreadable(unreadable.unionByName(_unreadable.damaged_checkpoints(cleaned)))
+    unreadable = _output.corrupt_batches(batches).unionByName(faults)
+    job.unreadable(unreadable.unionByName(_output.damaged_checkpoints(cleaned)))
 
 
 @dataclass(frozen=True)

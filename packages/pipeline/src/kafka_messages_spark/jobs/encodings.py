@@ -18,7 +18,7 @@ from kafka_messages_spark._charts.document import document
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.traffic import pair
-from kafka_messages_spark.jobs import _cli, _selection, _unreadable
+from kafka_messages_spark.jobs import _cli, _output, _selection
 from kafka_messages_spark.jobs._charts import encodings as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
@@ -82,7 +82,7 @@ def _measured(job: _cli.Job) -> DataFrame:
     if args.what in TOPICS:
         topic = f"__{args.what}"
         records = _selection.records(job, args.paths, topic, batch_metadata=True)
-        job.unreadable(_unreadable.corrupt_batches(records))
+        job.unreadable(_output.corrupt_batches(records))
         return encodings.measure(encodings.messages_of(records.where("corrupt is null"), topic))
     if args.what == FRAMES:
         options = {"mode": "PERMISSIVE", "recursiveFileLookup": "true", "paths": json.dumps(args.paths)}
@@ -102,7 +102,7 @@ def _measured(job: _cli.Job) -> DataFrame:
 def _no_frames(frames: DataFrame) -> DataFrame:
     nulls = {"topic": "string", "partition": "int", "offset": "long"}
     gone = frames.where("frame is null").withColumns({name: F.lit(None).cast(kind) for name, kind in nulls.items()})
-    return gone.withColumnRenamed("problem", "reason").select(*_unreadable.COLUMNS)
+    return gone.withColumnRenamed("problem", "reason").select(*_output.UNREADABLE)
 
 
 def _plot(job: _cli.Job, best: DataFrame, histogram: DataFrame) -> None:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._charts.model import Chart
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import groups
-from kafka_messages_spark.analyses._logs import log_of
+from kafka_messages_spark.analyses._expressions import log_of
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
 from kafka_messages_spark.analyses.copies import once
@@ -25,7 +25,7 @@ from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
-from kafka_messages_spark.jobs import _cli, _unreadable
+from kafka_messages_spark.jobs import _cli, _output
 from kafka_messages_spark.jobs._charts import groups as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import duration
@@ -72,7 +72,7 @@ def work(job: _cli.Job) -> None:
         raise invalid_argument("groups: --sort lag requires --data")
     records = job.keep(consumer_offsets(once(job.log(args.paths, TOPIC, batch_metadata=True))))
     batches, partitions, damaged = _data(job)
-    unreadable = [_unreadable.bad_records(records), *damaged]
+    unreadable = [_output.bad_records(records), *damaged]
     commits = job.keep(_of_groups(groups.offset_commits(records), args.group))
     history = job.keep(groups.offset_history(commits, records, jump=args.jump))
     tables = {
@@ -86,7 +86,7 @@ def work(job: _cli.Job) -> None:
     }
     if (states := job.log_if_any(args.paths, SHARE_TOPIC)) is not None:
         states = job.keep(share_group_state(states))
-        unreadable.append(_unreadable.bad_records(states))
+        unreadable.append(_output.bad_records(states))
         of_shares = share_offsets(states, topic_names(records), partitions)
         tables["share_offsets"] = job.keep(_of_groups(of_shares, args.group))
     tables["groups"] = job.keep(_groups(records, tables, args.group))
@@ -105,7 +105,7 @@ def _data(job: _cli.Job) -> tuple[DataFrame | None, DataFrame | None, list[DataF
     batches = job.keep(batches_in(files))
     checkpoints = job.checkpoint(job.args.data, LOG_START_OFFSET)
     partitions = partition_offsets(batches, log_start_offsets(files, checkpoints))
-    return batches, partitions, [_unreadable.corrupt_batches(batches), _unreadable.damaged_checkpoints(checkpoints)]
+    return batches, partitions, [_output.corrupt_batches(batches), _output.damaged_checkpoints(checkpoints)]
 
 
 def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import metadata
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata
-from kafka_messages_spark.jobs import _cli, _unreadable
+from kafka_messages_spark.jobs import _cli, _output
 from kafka_messages_spark.jobs._charts import metadata as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import format_value
@@ -67,7 +67,7 @@ def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
         _input(job, side, chosen)
         images.append(job.keep(metadata.image(metadata.replay(chosen))))
         odd.append(metadata.unhandled(chosen))
-        bad.append(_unreadable.bad_records(records))
+        bad.append(_output.bad_records(records))
     return {
         "before": images[0],
         "after": images[1],
@@ -94,7 +94,7 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
         "after": metadata.image(replay),
         "changes": metadata.changes(replay),
         "unhandled": job.keep(metadata.unhandled(chosen)),
-        "unreadable": _unreadable.bad_records(records),
+        "unreadable": _output.bad_records(records),
     }
 
 

@@ -25,7 +25,7 @@ from kafka_messages_spark.analyses.checkpoints import (
 )
 from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.analyses.internal_topics import transaction_state
-from kafka_messages_spark.jobs import _cli, _unreadable
+from kafka_messages_spark.jobs import _cli, _output
 from kafka_messages_spark.jobs._charts import transactions as charts
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
@@ -52,18 +52,18 @@ def work(job: _cli.Job) -> None:
     args = job.args
     files = job.files(args.paths, "data segments")
     batches = job.keep(batches_in(files))
-    states, unreadable, read, unread = None, _unreadable.corrupt_batches(batches), 0, 0
+    states, unreadable, read, unread = None, _output.corrupt_batches(batches), 0, 0
     if paths := args.transaction_state or _state_files(files):
         of_states = job.segments_of(paths, STATE_TOPIC)
         records = job.keep(transaction_state(once(job.read(of_states, batch_metadata=True))))
         states = job.keep(txn.coordinator_states(records))
         read, unread = _coordinators(of_states)
         of_data = unreadable.where(F.coalesce("topic", F.lit("")) != STATE_TOPIC)
-        unreadable = of_data.unionByName(_unreadable.bad_records(records))
+        unreadable = of_data.unionByName(_output.bad_records(records))
     checkpoints = job.checkpoint(args.paths, LOG_START_OFFSET)
     watermarks = job.checkpoint(args.paths, HIGH_WATERMARK)
     for each in (checkpoints, watermarks):
-        unreadable = unreadable.unionByName(_unreadable.damaged_checkpoints(each))
+        unreadable = unreadable.unionByName(_output.damaged_checkpoints(each))
     partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
     found = job.keep(txn.find_transactions(batches))
     now = _as_of(args.as_of, partitions, states)

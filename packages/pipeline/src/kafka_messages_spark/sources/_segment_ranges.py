@@ -1,22 +1,30 @@
-"""Data source of the byte ranges of segment files."""
+"""Data source of the byte ranges of segment files, and detection of other files such as ``server.log``."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from kafka_records.segments.batch_headers import read_batch_headers
 from kafka_records.segments.names import topic_of
 from pyspark.sql.datasource import InputPartition
 
-from ._foreign import skip_reason
+from ._files import base_name, reader_arguments
 from ._listings import Listing, ListingReader
 from ._shares import MAX_PARTITION_BYTES, Share, cuts, shares
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+# Names of segments, of their copies in tiered storage, and of snapshots start with an offset.
+_OURS = re.compile(r"[0-9]{20}[.-]")
+# Bytes in which the first batch is searched; larger batches are rare.
+_BEGINNING = 1 << 20
+NOT_A_SEGMENT = "not a segment"
+_GONE = {"delete": "a partition that is being deleted", "stray": "a stray replica"}
 # Columns of a byte range. size is that of the file; end is null in the last range of a file; topic and partition come
 # from the folder; left_out is the result of skip_reason.
 SCHEMA = pa.schema(
@@ -99,3 +107,28 @@ def ranges_of(path: str, size: int, most: int) -> list[FileRange]:
     *some, (low, high) = cuts(0, size, most)
     parts = [FileRange(path, size, start, end, end - start) for start, end in some]
     return [*parts, FileRange(path, size, low, None, high - low)]
+
+
+def skip_reason(path: str, ending: str | None) -> str | None:
+    """Return the reason to skip a file, or None; ``ending`` is the suffix of its folder, such as ``delete``."""
+    return _GONE.get(ending or "") or (NOT_A_SEGMENT if is_foreign(path) else None)
+
+
+def is_foreign(path: str) -> bool:
+    """Return whether a file has neither a segment's name nor a batch in its first MiB.
+
+    Empty, zero-filled and unreadable files are not foreign: the reader handles them.
+    """
+    if _OURS.match(base_name(path)):
+        return False
+    try:
+        with read_batch_headers(**reader_arguments(path), mode="PERMISSIVE", end=_BEGINNING) as batches:
+            corrupt = 0
+            for batch in batches:
+                if batch.column("corrupt").null_count:
+                    return False
+                corrupt += len(batch)
+            (report,) = batches.reports
+            return corrupt + report.incomplete_tail > 0
+    except OSError:
+        return False

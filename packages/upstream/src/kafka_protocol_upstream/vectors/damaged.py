@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import kafka_messages
-from kafka_messages import DecodeError
-from kafka_messages._base.message import Message
+from kafka_messages import DecodeError, Message
 from kafka_messages.schema.arrays import ArrayOf
 from kafka_messages.schema.types import Blob, Text
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from .._outcomes import with_outcome
+from .._expressions import with_outcome
 from ._keys import LogBounds, records_in
 
 if TYPE_CHECKING:

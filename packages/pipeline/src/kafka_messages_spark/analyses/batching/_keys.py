@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from ..._core.spark_types import struct_type
 from ...columns._bytes import Ints
 from ...sources._files import reader_arguments
-from .._logs import NAME_OFFSET
+from .._expressions import NAME_OFFSET
 from ._uncompressed import lengths
 
 if TYPE_CHECKING:

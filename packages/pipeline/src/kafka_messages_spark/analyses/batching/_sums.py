@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from .._expressions import with_names
 from ..batches import batches_in
 from ..copies import once
-from ..transactions._batches import with_names
 from ._uncompressed import UNCOMPRESSED
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from kafka_messages import arrow
-from kafka_messages._base.message import Message
+from kafka_messages import Message, arrow
 from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 
 from ...columns._bytes import Ints
-from ...columns._messages import message_of, names
+from ...columns._codec import message_names, message_of
 
 # Bits of the types whose encoding a definition may choose.
 BITS = {"int16": 16, "int32": 32, "int64": 64}
@@ -65,7 +64,7 @@ class Sums:
         if isinstance(body, pa.ChunkedArray):
             body = pa.concat_arrays(body.chunks)
         sizes = pc.fill_null(pc.binary_length(body), 0)
-        known = name is not None and name in names()
+        known = name is not None and name in message_names()
         message = message_of(name) if known else None
         if message is None or version is None or version not in _versions(message):
             self._count((name or "", version, None, "malformed", None, None), len(body), pc.sum(sizes).as_py() or 0)

@@ -9,9 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ._events import Fields
+from ._events import CHANGE, REMOVE, SET, Fields
 from ._names import name_of
-from ._rules import CHANGE, REMOVE, SET
 
 CHANGES = pa.list_(
     pa.field(

@@ -11,8 +11,7 @@ from pyspark.sql import functions as F
 from ..._core.spark_types import struct_type
 from ...columns._records import columns_of
 from ._entities import REPLAYED, replayed
-from ._events import EVENTS, events_of
-from ._rules import BEGIN, END, IGNORED, RULES
+from ._events import BEGIN, END, EVENTS, IGNORED, RULES, events_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ...columns.frames import require
-from .._logs import SNAPSHOT, next_offset
+from .._expressions import SNAPSHOT, next_offset
 from ..copies import once
-from ._rules import RULES
+from ._events import RULES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ._checks import DEPTHS, check_segments, checked_ranges
-from ._findings import CHECKS, SEVERITIES, files, findings
+from ._findings import CHECKS, DEPTHS, SEVERITIES, check_segments, checked_ranges, files, findings
 
 __all__ = ["CHECKS", "DEPTHS", "SEVERITIES", "check_segments", "checked_ranges", "files", "findings"]

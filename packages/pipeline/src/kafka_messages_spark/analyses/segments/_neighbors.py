@@ -1,4 +1,4 @@
-"""Check consecutive byte ranges and files of a folder against each other."""
+"""Check consecutive byte ranges and files of a folder against each other, and logs against their high watermarks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from .._text import text
+from .._expressions import folder, text
 from ._sequences import GROUP_TOPIC, UNNAMED
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def _exploded(df: DataFrame, *found: Column) -> DataFrame:
 
 # Order of ranges in the log.
 _ORDER = ("name_offset", "file", "start")
+_LOG = ("directory", "topic", "partition")
 
 
 def between(summary: DataFrame) -> DataFrame:
@@ -142,4 +143,32 @@ def producers(checks: DataFrame, summary: DataFrame) -> DataFrame:
         _finding(counted & differs & ahead, "sequence_gap", bad("warning"), comes, None, offset),
         _finding(counted & differs & ~ahead, "sequence_back", bad("error"), again, None, offset),
         _finding(counted & is_new, "sequence_gap", "warning", begins, None, offset),
+    )
+
+
+def below_watermark(summary: DataFrame, watermarks: DataFrame) -> DataFrame:
+    is_log = F.col("name_offset").isNotNull() & F.col("topic").isNotNull() & ~F.col("file").endswith(".checkpoint")
+    end = F.max(F.greatest("next_offset", "name_offset"))
+    directory = folder("folder").alias("directory")
+    logs = summary.where(is_log).groupBy(directory, "topic", "partition")
+    ends = logs.agg(end.alias("end"), F.max_by("file", "name_offset").alias("file"))
+    marks = watermarks.where("problem is null").select(
+        folder().alias("directory"), "topic", "partition", F.col("offset").alias("mark")
+    )
+    mark, end = F.col("mark"), F.col("end")
+    detail = text(
+        "ends at offset ", end, ", below the high watermark ", mark, ": truncated, or copied before the checkpoint"
+    )
+    return (
+        ends.join(F.broadcast(marks), [*_LOG])
+        .where(mark > end)
+        .select(
+            "file",
+            F.lit("high_watermark").alias("check"),
+            F.lit("info").alias("severity"),
+            F.lit(None).cast("long").alias("position"),
+            end.alias("offset"),
+            (mark - end).alias("count"),
+            detail.alias("detail"),
+        )
     )

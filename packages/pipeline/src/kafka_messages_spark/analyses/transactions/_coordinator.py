@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ...columns.frames import require
-from .._times import timestamp_of
+from .._expressions import timestamp_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

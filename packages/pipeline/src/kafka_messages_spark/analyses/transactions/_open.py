@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from ._batches import LOG
+from .._expressions import LOG
 from ._verdicts import COORDINATOR, cases, limitation, note, with_coordinator
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from .._logs import NAME_OFFSET, next_offset
-from ._batches import LOG, with_names
+from .._expressions import LOG, NAME_OFFSET, next_offset, with_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

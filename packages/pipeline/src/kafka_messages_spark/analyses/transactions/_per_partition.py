@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from .._expressions import LOG, with_names
 from ..copies import once
-from ._batches import LOG, sound
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -21,7 +21,7 @@ def find_transactions(batches: DataFrame) -> DataFrame:
     stored size, ``duration_ms`` the time from the first record to the marker. ``may_begin_earlier`` is true if retention
     may have removed the beginning. ``stale_markers`` counts ineffective markers of older epochs.
     """
-    named = sound(batches, "find_transactions")
+    named = _sound(batches, "find_transactions")
     is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")
     is_relevant = is_marker | (F.col("is_transactional") & ~F.col("is_control"))
     relevant = _without_lost(named.where((F.col("producer_id") >= 0) & is_relevant), named)
@@ -57,6 +57,11 @@ def find_transactions(batches: DataFrame) -> DataFrame:
         cut.alias("may_begin_earlier"),
         "stale_markers",
     )
+
+
+def _sound(batches: DataFrame, owner: str) -> DataFrame:
+    named = with_names(batches, owner)
+    return named.where("corrupt is null") if "corrupt" in batches.columns else named
 
 
 def _without_lost(some: DataFrame, batches: DataFrame) -> DataFrame:

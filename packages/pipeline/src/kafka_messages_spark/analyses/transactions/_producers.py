@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ..._core.spark_types import struct_type
-from .._times import timestamp_of
-from ._batches import LOG
+from .._expressions import LOG, timestamp_of
 from ._grouping import READ, SCHEMA, whole
 
 if TYPE_CHECKING:

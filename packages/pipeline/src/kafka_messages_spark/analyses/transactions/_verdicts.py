@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from .._text import text
+from .._expressions import text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -10,7 +10,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from kafka_messages_spark._charts.model import Chart, Panel, Series
-from kafka_messages_spark.analyses._logs import next_offset
+from kafka_messages_spark.analyses._expressions import next_offset
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -10,8 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from kafka_messages_spark._charts.document import styles
-from kafka_messages_spark._charts.formatting import rows_omitted, timestamp
-from kafka_messages_spark._charts.markup import Markup, element, markup
+from kafka_messages_spark._charts.formatting import Markup, element, markup, rows_omitted, timestamp
 from kafka_messages_spark._charts.svg import figure
 
 from ._json import made_by

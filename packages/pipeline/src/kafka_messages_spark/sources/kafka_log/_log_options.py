@@ -15,8 +15,7 @@ from pyspark.sql.types import StructType
 from ..._core.errors import invalid_argument
 from ..._core.options import Options
 from ..._core.spark_types import chosen_schema
-from ...columns._records import LogDecoder, columns_of, decoder_of
-from ...columns._secrets import SECRET_OPTIONS, Redaction
+from ...columns._records import SECRET_OPTIONS, LogDecoder, Redaction, columns_of, decoder_of
 from .._files import FILE_OPTIONS, File, FileSelection
 from .._shares import MAX_PARTITION_BYTES
 from ._offset_options import EARLIEST, END_OPTIONS, LATEST, START_OPTIONS, OffsetOption
