@@ -18,7 +18,7 @@ li { margin: .3rem 0; } summary { cursor: pointer; font-weight: 600; font-size: 
 def as_text(report: ImpactReport) -> str:
     lines = [f"Impact of {report.new} on programs for {report.old}"]
     for section in report.sections:
-        lines += ["", f"{section.title} ({len(section.items)})", f"  {section.about}"]
+        lines += ["", f"{section.title} ({len(section.items)})", *([f"  {section.about}"] if section.items else [])]
         for item in section.items:
             lines += [f"  {item.place}: {item.what}", *(f"      {line}" for line in _evidence(item))]
     return "\n".join(lines) + "\n"

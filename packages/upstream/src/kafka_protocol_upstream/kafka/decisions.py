@@ -15,6 +15,16 @@ from kafka_message_generator.spec.annotations import ENTITIES, ENTITY_TYPES
 SECRET_WORDS = ("password", "secret", "credential", "hmac", "tokenid", "salt", "authbytes", "private")
 """Substrings, in lower case, of names of fields that may be secret."""
 _ANNOTATIONS = ("entities.json", "enumerations.json", "secrets.json")
+_TESTS = {
+    "enumerations.json": "tests/generated/test_enums.py",
+    "entities.json": "tests/generated/connection/test_entities.py",
+    "entity-types.json": "tests/generated/connection/test_entities.py",
+    "secrets.json": "tests/generated/test_secrets.py",
+    "error_responses.json": "tests/generated/connection/test_error_response.py",
+    "errors.json": "tests/generated/test_enums.py",
+    "package.toml": "tests/upstream/test_publish.py",
+}
+"""Tests that cover the decisions by file; a test of the package covers descriptions."""
 _NUMBERS = "int8"
 _TEXTS = ("string", "bytes")
 _NAMED = ("string", "[]string", "int32", "[]int32", "int64", "[]int64", "uuid", "[]uuid")
@@ -31,6 +41,11 @@ class Decision:
     path: str
     """Field path, such as ``Topics.Name``; empty if the decision is not about a field."""
     what: str
+
+    @property
+    def test(self) -> str:
+        """The test that fails, or shows the values to check, until the decision is made."""
+        return _TESTS.get(self.file, "tests/generated/test_downgrade.py")
 
     def __str__(self) -> str:
         place = " ".join(filter(None, (self.message, self.path)))
