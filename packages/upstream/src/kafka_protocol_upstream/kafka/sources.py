@@ -9,8 +9,10 @@ from pathlib import Path
 
 from kafka_message_generator import rules
 from kafka_message_generator.compat.inputs import GIT, unpacked
+from kafka_message_generator.rules import headers
 from kafka_message_generator.rules.settings import one_way
 from kafka_message_generator.spec import reader, source
+from kafka_message_generator.spec.model import KINDS
 from kafka_message_generator.spec.settings import read_settings
 from kafka_protocol_upstream.kafka.artifacts import ARTIFACTS
 from kafka_protocol_upstream.kafka.definitions import (
@@ -54,6 +56,8 @@ def _module(path: Path, each: SourceDefinition, known: Found) -> str:
     modules = {other.folder for other in known.values() if other.plain.get("type") == each.plain.get("type")}
     if each.name in known:
         return known[each.name].folder
+    if each.plain.get("type") not in KINDS:
+        return ""  # check() reports the type
     if len(modules) != 1:
         what = (
             f"the module of the new message {each.name} is unknown; put the file into a folder with the module's name"
@@ -114,5 +118,6 @@ def check(found: Mapping[str, SourceDefinition], specs: Path) -> None:
     types = known_entity_types(specs) | new_entity_types(found.values(), specs)
     settings = read_settings(specs, source.Problems())
     rules.check(messages, problems, one_way(settings, messages), entity_types=types)
+    headers.check(messages, settings.headers == "kafka", problems)
     if problems.errors:
         raise source.SpecError(problems.errors)

@@ -71,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         copies = _copies(arguments.specs, arguments.history, Path(folder))
         try:
-            lines, report = _update(_source(arguments), *copies.values())
+            source = _source(arguments)
+            lines, report = _update(source, *copies.values())
         except (ArtifactError, CompatInputError, store.HistoryError, ImportSpecsError, SpecError) as error:
             print(_at_home(str(error), copies), file=sys.stderr)
             print("nothing was written", file=sys.stderr)
@@ -82,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.write:
             for home, copy in copies.items():
                 _take_over(copy, home)
-            print(NEXT, end="")
+            # Kafka's own classes are needed for the other steps.
+            print("".join(line for line in NEXT.splitlines(True) if source.jars or "JDK" not in line), end="")
         else:
             print("nothing was written: this was a dry run; use --write to write the changes")
     return 0
