@@ -53,8 +53,9 @@ _IMPACT = """# What a new release breaks
 
 A client, a proxy or a log reader knows the messages of the release for which it was made. This page reports what breaks
 in such programs when brokers are upgraded, for five releases of Kafka. Each report was made from definitions alone, as
-`kafka-message-generator compat --old release:3.0.0 --new release:3.1.0 --impact` prints it.
-`kafka-message-generator compat --past docs/impact.md --impact` generates this page.
+`kafka-message-generator compat --old release:3.0.0 --new release:3.1.0 --impact` prints it. Definitions of a release
+that is not out yet give [the same report](next-release.md). `kafka-message-generator compat --past docs/impact.md
+--impact` generates this page.
 
 * *Clients* negotiate versions, so new versions do not affect them.
 * *Proxies* cannot decode new versions: they remove the versions from ApiVersionsResponse, or pass the bytes undecoded.

@@ -20,21 +20,18 @@ _ELSEWHERE = (
     "TAGGED_FIELD_REMOVED",
 )
 """Rules about versions and tagged fields, which have their own items."""
-_NEW = "New versions with their difference from the version before, then other changes."
-_SAME = "The bytes are the same; code, JSON or the documentation differ."
-_CLIENTS = (
-    "Clients of the old release, with brokers of the new one. Clients negotiate versions, so they do not use new ones. "
-    "They are refused if none of their versions is left."
-)
-_PROXIES = (
-    "Proxies with the old definitions cannot decode these messages: remove the versions from ApiVersionsResponse, or pass "
-    "the bytes undecoded. The bytes are message bodies, which a decoder misreads if it ignores the version."
-)
-_READERS = (
-    "Readers of internal topics, snapshots and the metadata log with the old definitions lack these record versions. "
-    "The definitions do not say when brokers begin to write a version: this depends on the features that a cluster enables."
-)
-_TO_DO = "Decisions that no definition contains, with the test that covers each."
+_ABOUT = {
+    "New and changed": "New versions with their difference from the version before, then other changes.",
+    "No change on the wire": "The bytes are the same; code, JSON or the documentation differ.",
+    "Clients": "Clients of the old release, with brokers of the new one. Clients negotiate versions, so they do not use new "
+    "ones. They are refused if none of their versions is left.",
+    "Proxies": "Proxies with the old definitions cannot decode these messages: remove the versions from ApiVersionsResponse, "
+    "or pass the bytes undecoded. The bytes are message bodies, which a decoder misreads if it ignores the version.",
+    "Log readers": "Readers of internal topics, snapshots and the metadata log with the old definitions lack these record "
+    "versions. The definitions do not say when brokers begin to write a version: this depends on the features that a cluster "
+    "enables.",
+    "Left for a person": "Decisions that no definition contains, with the test that covers each.",
+}
 _LOST = "skipped as unknown; lost when the message is written again without its unknown tags"
 
 
@@ -74,30 +71,25 @@ def impact(old: Baseline, new: DefinitionSet, to_do: Iterable[ImpactItem] | None
     known = {step.former for step in found}
     gone = [(name, newest.messages[name].kind in EXCHANGED) for name in sorted(newest.plans) if name not in known]
     exchanged, logged = ([each for each in found if each.is_exchanged == is_so] for is_so in (True, False))
-    removed, removed_records = (
-        [
-            ImpactItem(name, f"removed with all its versions ({newest.plans[name].valid})")
-            for name, is_ in gone
-            if is_ == so
-        ]
-        for so in (True, False)
-    )
-    sections = [
-        ImpactSection("New and changed", _NEW, (*_changed(found, report), *removed, *removed_records)),
-        ImpactSection("No change on the wire", _SAME, tuple(_same(found, report))),
-        ImpactSection(
-            "Clients",
-            _CLIENTS,
-            (*_broken(exchanged, report), *_refused(exchanged, report), *removed, *_ids(exchanged), *_tags(exchanged)),
-        ),
-        ImpactSection("Proxies", _PROXIES, (*_broken(exchanged, report), *_unknown(exchanged), *_tags(exchanged))),
-        ImpactSection(
-            "Log readers", _READERS, (*_broken(logged, report), *_unknown(logged), *_tags(logged), *removed_records)
-        ),
-    ]
+    removed = {name: f"removed with all its versions ({newest.plans[name].valid})" for name, _ in gone}
+    apis, records = ([ImpactItem(name, removed[name]) for name, is_ in gone if is_ == is_so] for is_so in (True, False))
+    sections: dict[str, list[ImpactItem]] = {
+        "New and changed": [*_changed(found, report), *apis, *records],
+        "No change on the wire": list(_same(found, report)),
+        "Clients": [
+            *_broken(exchanged, report),
+            *_refused(exchanged, report),
+            *apis,
+            *_ids(exchanged),
+            *_tags(exchanged),
+        ],
+        "Proxies": [*_broken(exchanged, report), *_unknown(exchanged), *_tags(exchanged)],
+        "Log readers": [*_broken(logged, report), *_unknown(logged), *_tags(logged), *records],
+    }
     if to_do is not None:
-        sections.append(ImpactSection("Left for a person", _TO_DO, tuple(to_do)))
-    return ImpactReport(newest.name, new.name, tuple(sections))
+        sections["Left for a person"] = list(to_do)
+    found_sections = (ImpactSection(title, _ABOUT[title], tuple(items)) for title, items in sections.items())
+    return ImpactReport(newest.name, new.name, tuple(found_sections))
 
 
 def _changed(found: Iterable[MessageStep], report: CompatReport) -> Iterator[ImpactItem]:
@@ -112,8 +104,7 @@ def _changed(found: Iterable[MessageStep], report: CompatReport) -> Iterator[Imp
             yield ImpactItem(f"{step.name} {version}", "; ".join(words))
         if step.dropped and not step.has_new_numbering:
             yield ImpactItem(f"{step.name} {ranges(step.dropped)}", "removed")
-        for versions, labels in step.new_tags.items():
-            yield ImpactItem(f"{step.name} {ranges(versions)}", f"new tagged fields {', '.join(labels)}")
+    yield from _tags(found, "")
     yield from (ImpactItem(each.place, each.what) for each in report.findings if each.level == "wire")
 
 
@@ -150,9 +141,13 @@ def _broken(found: Iterable[MessageStep], report: CompatReport) -> Iterator[Impa
     names = {step.name for step in found}
     for finding in report.findings:
         if finding.level == "wire" and finding.message in names:
-            witness = finding.old_reads_new and finding.old_reads_new.witness
-            shown = (witness.data, f"the old decoder {witness.outcome}: {witness.detail}") if witness else ()
-            yield ImpactItem(finding.place, finding.what, *shown)
+            sides = ("the old decoder", finding.old_reads_new), (
+                "bytes of the old release: the new decoder",
+                finding.new_reads_old,
+            )
+            shown = [(each.witness, who) for who, each in sides if each is not None and each.witness is not None][:1]
+            bytes_ = [(each.data, f"{who} {each.outcome}: {each.detail}") for each, who in shown]
+            yield ImpactItem(finding.place, finding.what, *(bytes_[0] if bytes_ else ()))
 
 
 def _refused(found: Iterable[MessageStep], report: CompatReport) -> Iterator[ImpactItem]:
@@ -196,7 +191,9 @@ def _unknown_version(step: MessageStep, version: int) -> ImpactItem:
     return ImpactItem(f"{step.name} {version}", "; ".join(filter(None, words)), *shown)
 
 
-def _tags(found: Iterable[MessageStep]) -> Iterator[ImpactItem]:
+def _tags(found: Iterable[MessageStep], meaning: str = f": {_LOST}") -> Iterator[ImpactItem]:
     for step in found:
-        for versions, labels in step.new_tags.items():
-            yield ImpactItem(f"{step.name} {ranges(versions)}", f"new tagged fields {', '.join(labels)}: {_LOST}")
+        for labels, versions in step.new_tags.items():
+            yield ImpactItem(
+                f"{step.name} {ranges(tuple(versions))}", f"new tagged fields {', '.join(labels)}{meaning}"
+            )

@@ -37,10 +37,13 @@ class MessageStep:
 
     @property
     def has_new_numbering(self) -> bool:
-        """True for a record key whose version was its record type, as in all definitions up to Kafka 4.0."""
+        """True for an unchanged record key whose version was its record type, as in all releases up to Kafka 4.0."""
         if self.former is None or self.new.messages[self.name].kind != COORDINATOR_KEY:
             return False
-        return self.old.messages[self.former].kind != COORDINATOR_KEY
+        before, now = self.old.plans.get(self.former), self.new.plans[self.name]
+        if before is None or self.old.messages[self.former].kind == COORDINATOR_KEY:
+            return False
+        return signature_of(before, before.valid.highest) == signature_of(now, now.valid.highest)
 
     @property
     def released(self) -> tuple[int, ...]:
@@ -71,9 +74,8 @@ class MessageStep:
 
     def changes(self, version: int) -> str:
         """Return the fields of a new version, or what it changes against the version before it."""
-        valid = self.new.plans[self.name].valid
         has = self._paths(version)
-        if version - 1 not in valid:
+        if version - 1 not in self.new.plans[self.name].valid:
             return "fields: " + (", ".join(self._typed(_outermost(has))) or "none")
         before, now = (signature_of(self.new.plans[self.name], each) for each in (version - 1, version))
         had = self._paths(version - 1)
@@ -81,7 +83,11 @@ class MessageStep:
         parts += [f"lacks {', '.join(_outermost(had - has))}"] if had - has else []
         if not parts and before != now and (found := difference(before, now) or difference(now, before)):
             parts.append(f"{REASONS[found.reason]}: {found.path or 'the message'}")
-        parts += self._header(version)
+        message = self.new.messages[self.name]
+        if message.kind in (REQUEST, RESPONSE) and (header := header_of(message, version)) != header_of(
+            message, version - 1
+        ):
+            parts.append(f"header version {header} instead of {header_of(message, version - 1)}")
         return "; ".join(parts) or f"layout of version {version - 1}"
 
     def _paths(self, version: int) -> frozenset[str]:
@@ -97,13 +103,6 @@ class MessageStep:
         for path in paths:
             tag = f", tag {members[path].tag}" if members[path].tag is not None else ""
             yield f"{path} ({members[path].type}{tag})"
-
-    def _header(self, version: int) -> Iterator[str]:
-        message = self.new.messages[self.name]
-        if message.kind in (REQUEST, RESPONSE):
-            before, now = (header_of(message, each) for each in (version - 1, version))
-            if before != now:
-                yield f"header version {now} instead of {before}"
 
     def unknown_header(self, version: int) -> str | None:
         """Return the header version of a message version if the old definitions lack it, as text."""
@@ -126,18 +125,16 @@ class MessageStep:
         return f"topics by id: {', '.join(found)}" if found else None
 
     @property
-    def new_tags(self) -> dict[tuple[int, ...], list[str]]:
-        """The tagged fields that released versions gained, by versions."""
-        versions: dict[str, list[int]] = {}
+    def new_tags(self) -> dict[tuple[str, ...], list[int]]:
+        """Tagged fields that released versions gained, and these versions."""
+        found: dict[tuple[str, ...], list[int]] = {}
         for version in self.released:
             if self.former is not None and version in self.new.messages[self.name].valid:
-                before = signature_of(self.old.plans[self.former], version)
-                for each in added_tags(before, signature_of(self.new.plans[self.name], version)):
-                    versions.setdefault(f"{each.label} (tag {each.tag})", []).append(version)
-        found: dict[tuple[int, ...], list[str]] = {}
-        for label, those in versions.items():
-            found.setdefault(tuple(those), []).append(label)
-        return found
+                before, now = self.old.plans[self.former], self.new.plans[self.name]
+                more = added_tags(signature_of(before, version), signature_of(now, version))
+                labels = tuple(f"{each.label} (tag {each.tag})" for each in more)
+                found.setdefault(labels, []).append(version)
+        return {labels: versions for labels, versions in found.items() if labels}
 
     def witness(self, version: int) -> tuple[int, Witness | None] | None:
         """Return the newest released version, and bytes of ``version`` that this version misreads."""
