@@ -16,9 +16,10 @@ nox.options.sessions = ["check", "lint", "types", "tests"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGE = ("--specs", "specs/kafka", "--output", "generated")
+PROPOSALS = ("--specs", "specs/proposals", "--output", ".work/proposals")
 NATIVE = ("tests/native", "tests/generated", "tests/records")  # run with and without the native core
 SLOW = "--ignore=tests/generator/compat"
-QUICK = ("tests/docs", "tests/tools", "tests/upstream", "tests/vectors", "tests/generator", "tests/generated", SLOW)
+QUICK = ("tests/docs/test_pages.py", "tests/generator", "tests/generated", SLOW)
 PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
 """One worker runs all tests of a file, because tests on Spark share tables."""
 FAST = ("-m", "not nightly")
@@ -32,7 +33,7 @@ def groups(*names: str) -> list[str]:
 GENERATOR = ("./generator", *groups("generate"))
 """The generator, and the versions of its tools that format the committed packages."""
 BUILD = ("python", "-m", "build", "--installer", "uv", "--outdir", "dist")
-PUBLISH = ("python", "-m", "kafka_protocol_upstream", "publish")
+TASK = ("python", "-m", "kafka_protocol_upstream")
 PEERS = groups("tests", "arrow", "spark", "peers")
 PACKAGES = ("./generated", "./packages/records", "./packages/tools")
 PAGES = (*GENERATOR, *PACKAGES, "./packages/pages")
@@ -106,7 +107,7 @@ def types(session: nox.Session) -> None:
         "samples",
     ]
     benchmarks = [f"benchmarks/{name}.py" for name in (*scripts, *adapters)]
-    session.run("python", "-m", "tests.support.proposals")
+    session.run("kafka-message-generator", "generate", *PROPOSALS)
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
     session.run("mypy", "noxfile.py", *benchmarks)
     ours = (
@@ -197,9 +198,9 @@ def browser(session: nox.Session, *options: str) -> None:
 
 @nox.session
 def quick(session: nox.Session) -> None:
-    """Run the tests without Spark and Arrow, in two to four minutes; options go to pytest."""
-    install(session, *GENERATOR, *PACKAGES, *groups("tests"))
-    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or QUICK))
+    """Test the generator, and messages at their lowest and highest version, in two minutes; options go to pytest."""
+    install(session, *UPSTREAM, *groups("tests"))
+    session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or QUICK), env={"TESTS_VERSIONS": "ends"})
 
 
 @nox.session
@@ -253,21 +254,21 @@ def release(session: nox.Session) -> None:
             build(session)
             use(session, "generator", "native")
         case ["commands", *options]:
-            session.run("python", "-m", "tests.support.commands", *options)
+            session.run(*TASK, "doc-commands", *options)
         case ["changelog", *versions]:
             changelog(session, *versions)
         case _:
-            session.run(*PUBLISH, "versions")
+            session.run(*TASK, "publish", "versions")
             session.run("kafka-message-generator", "check", *PACKAGE)
             build(session)
             session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
             use(session, "generator", "records", "native", "packages", "tools", "pages", "upstream")
-            session.run(*PUBLISH, "uploads")
+            session.run(*TASK, "publish", "uploads")
 
 
 def use(session: nox.Session, *trials: str) -> None:
     for trial in trials:
-        session.run("python", "-m", "tests.support.trials", trial, "dist")
+        session.run(*TASK, "trial", trial)
 
 
 def build(session: nox.Session) -> None:
@@ -281,8 +282,8 @@ def build(session: nox.Session) -> None:
     for project in projects:
         session.run(*BUILD, project, silent=True)
     session.run(*BUILD, "--sdist", "./packages/native", silent=True)
-    session.run(*PUBLISH, "native")
-    session.run(*PUBLISH, "contents")
+    session.run(*TASK, "publish", "native")
+    session.run(*TASK, "publish", "contents")
 
 
 def changelog(session: nox.Session, *versions: str) -> None:
@@ -330,7 +331,7 @@ def upstream(session: nox.Session) -> None:
 
 def task(session: nox.Session, *words: str) -> None:
     install(session, *UPSTREAM)
-    session.run("python", "-m", "kafka_protocol_upstream", *words)
+    session.run(*TASK, *words)
     if "--write" in words or words[0] == "import-history":
         session.run("kafka-message-generator", "compat", "--past", "docs/history.md")
         session.run("kafka-message-generator", "compat", "--past", "docs/impact.md", "--impact")
@@ -352,7 +353,7 @@ def bench(session: nox.Session) -> None:
             bench_spark(session, *options)
         case ["encodings", *options]:
             install(session, *GENERATOR)
-            session.run("python", "-m", "tests.support.proposals")
+            session.run("kafka-message-generator", "generate", *PROPOSALS)
             session.run("python", "benchmarks/encodings.py", "--plots", "docs/img", *options)
         case options:
             session.run("python", "benchmarks/compare.py", *options)

@@ -8,8 +8,8 @@ import shlex
 import pytest
 
 from kafka_messages_tools.command import main
+from kafka_protocol_upstream.publish.doc_blocks import Block
 from tests.support import pages
-from tests.support.pages import Block
 
 PAGE = "docs/command.md"
 BLOCKS = [block for block in pages.blocks(PAGE) if block.language in ("sh", "")]

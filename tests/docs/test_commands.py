@@ -9,20 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import commands, pages
-from tests.support.pages import Block
+from kafka_protocol_upstream.publish import doc_commands
+from kafka_protocol_upstream.publish.doc_blocks import Block
+from tests.support import pages
 
 ALL = [block for page in pages.pages() for block in pages.to_run(page, "sh")]
 
 
 def test_only_the_first_block_creates_the_environment() -> None:
-    assert ALL[0].text.startswith(commands.FIRST)
-    assert not any(block.text.startswith(commands.FIRST) for block in ALL[1:])
+    assert ALL[0].text.startswith(doc_commands.FIRST)
+    assert not any(block.text.startswith(doc_commands.FIRST) for block in ALL[1:])
 
 
 def test_every_block_listed_as_slow_is_in_the_documentation() -> None:
-    assert [start for start in commands.SLOW if not any(block.text.startswith(start) for block in ALL)] == []
-    assert [block for block in ALL if commands.reason_to_skip(block) is None]
+    assert [start for start in doc_commands.SLOW if not any(block.text.startswith(start) for block in ALL)] == []
+    assert [block for block in ALL if doc_commands.reason_to_skip(block) is None]
 
 
 @pytest.fixture
@@ -38,13 +39,13 @@ def test_successful_block_is_reported_as_ok(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     text = 'test "$ACTIVE" = yes && test -z "${PYTHONPATH-}" && touch made && echo done\n'
-    assert commands.run(Block("a.md", 7, "sh", text, None), clone)
+    assert doc_commands.run(Block("a.md", 7, "sh", text, None), clone)
     assert (clone / "made").exists()
     assert re.fullmatch(r"a\.md:7: ok in \d+ s\n", capsys.readouterr().out)
 
 
 def test_failing_block_reports_status_and_output(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert not commands.run(Block("a.md", 7, "sh", "echo before\nfalse | cat\necho after >&2\n", None), clone)
+    assert not doc_commands.run(Block("a.md", 7, "sh", "echo before\nfalse | cat\necho after >&2\n", None), clone)
     assert re.fullmatch(r"a\.md:7: exit status 1 in \d+ s\nbefore\n", capsys.readouterr().out)
 
 
@@ -53,15 +54,15 @@ def test_job_may_exit_with_1_unless_it_prints_a_traceback(
     printed: str, is_good: bool, clone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (clone / ".venv/bin/activate").write_text(f"python() {{ echo '{printed}'; return 1; }}\n")
-    assert commands.run(Block("a.md", 7, "sh", f"{commands.JOB}segments logs\n", None), clone) == is_good
+    assert doc_commands.run(Block("a.md", 7, "sh", f"{doc_commands.JOB}segments logs\n", None), clone) == is_good
     assert (printed in capsys.readouterr().out) != is_good
 
 
 def test_hanging_block_is_killed(
     clone: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "LIMIT", 1)
-    assert not commands.run(Block("a.md", 7, "sh", "sleep 600 | cat\n", None), clone)
+    monkeypatch.setattr(doc_commands, "LIMIT", 1)
+    assert not doc_commands.run(Block("a.md", 7, "sh", "sleep 600 | cat\n", None), clone)
     assert capsys.readouterr().out.startswith("a.md:7: exit status -9 in ")
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from kafka_message_generator import cli as generator
 from kafka_protocol_upstream.cli import main
-from tests.support import pages
+from kafka_protocol_upstream.publish.doc_blocks import blocks
 from tests.support.next_release import SETTINGS, changed_definitions, small_release
 
 PAGE = "docs/next-release.md"
-BLOCKS = pages.blocks(PAGE)
+BLOCKS = blocks(PAGE)
 SESSION = "nox -s import-release -- "
 
 

@@ -26,7 +26,7 @@ PROPOSALS, KAFKA = ROOT / "specs" / "proposals", ROOT / "specs" / "kafka"
 RENDER = Path(kafka_message_generator.render.__file__).parent
 PRINTER = [
     *sorted((RENDER / "codec").glob("*.py")),
-    *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose", "sections")),
+    *(RENDER / f"{name}.py" for name in ("literals", "naming", "prose")),
     Path(kafka_message_generator.plan.__file__).parent / "builder.py",
 ]
 """Files that determine the generated code of a message."""

@@ -50,7 +50,7 @@ MESSAGE_PAGES = ("byte_view", "fields", "frames", "inspector", "lifetimes", "mes
 WIDE_LAYERS = {"kafka_message_generator.compat", "kafka_messages_tools.command"}
 EXTRAS = ("pyarrow", "hypothesis")
 """Third-party dependencies of package components."""
-QUICK = ("docs", "tools", "upstream", "vectors", "generator", "generated")
+QUICK = ("generator", "generated")
 """Test folders of ``nox -s quick``."""
 SHARED_CLASS_NAMES = {
     # Required by Spark in each module of a data source.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator import cli
-from tests.support import invoices
+from kafka_protocol_upstream.publish import invoices
 from tests.support.pages import ROOT
 
 BASIC = ["encode", "show", "list", "tags", "completion"]

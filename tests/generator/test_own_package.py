@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from kafka_message_generator import cli
-from tests.support import invoices
+from kafka_protocol_upstream.publish import invoices
+from kafka_protocol_upstream.publish.invoices import COPYING, DEFINITIONS, PRINTED, USE
 from tests.support.building import build_package, import_package, unique_name, write_specs
-from tests.support.invoices import COPYING, DEFINITIONS, PRINTED, USE
 from tests.support.specs import field, message
 
 needs_setuptools = pytest.mark.skipif(

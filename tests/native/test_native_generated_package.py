@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_message_generator import cli
-from tests.support import invoices
+from kafka_protocol_upstream.publish import invoices
 from tests.support.implementations import script
 
 NATIVE = """

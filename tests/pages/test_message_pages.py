@@ -20,8 +20,7 @@ from kafka_messages_tools.command._main import main
 from kafka_messages_tools.package import load
 from kafka_protocol_pages.fields import fields_of, runs_of
 from kafka_protocol_pages.package import Package
-from kafka_protocol_pages.samples import Samples, read_samples
-from kafka_protocol_pages.traffic import read_traffic
+from kafka_protocol_pages.samples import Samples, read_samples, read_traffic
 from tests.support.markup import Element, Parsed
 from tests.support.pages import ROOT
 

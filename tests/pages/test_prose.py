@@ -9,7 +9,7 @@ import pytest
 
 from kafka_protocol_pages.markdown import LinkTarget, document
 from kafka_protocol_pages.package import PagesError
-from kafka_protocol_pages.prose_folder import read_prose
+from kafka_protocol_pages.prose import read_prose
 from tests.pages.test_site import target
 from tests.support.markup import Parsed
 from tests.support.pages import ROOT

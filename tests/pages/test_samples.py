@@ -9,8 +9,7 @@ from kafka_messages import ApiVersionsRequest, ApiVersionsResponse
 from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_protocol_pages.package import Package, PagesError
-from kafka_protocol_pages.samples import MOST, Best, Sample, read_samples
-from kafka_protocol_pages.traffic import read_traffic
+from kafka_protocol_pages.samples import MOST, Best, Sample, read_samples, read_traffic
 from tests.support.pages import ROOT
 
 PACKAGE = Package("kafka_messages", None)

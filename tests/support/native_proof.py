@@ -1,6 +1,6 @@
 """Proof that this Python encodes and decodes messages natively, for every vector of Kafka's classes.
 
-python -m tests.support.native_proof
+A program, because cibuildwheel runs it beside each wheel, with nothing but tests/support and the vectors.
 """
 
 from __future__ import annotations

@@ -1,73 +1,19 @@
-"""Documentation pages and their fenced blocks: code, output and excerpts."""
+"""Python code of documentation pages, and the output that they show."""
 
 from __future__ import annotations
 
 import doctest
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
+from kafka_protocol_upstream.publish.doc_blocks import Block, blocks, pages, text, to_run
+
 ROOT = Path(__file__).parents[2]
-READMES = (
-    "README.md",
-    "generator/README.md",
-    "generated/README.md",
-    "specs/proposals/README.md",
-    "packages/native/README.md",
-    "packages/pages/README.md",
-    "packages/pipeline/README.md",
-    "packages/tools/README.md",
-)
-EXAMPLES = "examples/cluster/README.md"
 # Languages of blocks: the first two are run; the others are definitions (json), settings (toml) and output.
 LANGUAGES = ("python", "sh", "json", "toml", "")
-_BLOCK = re.compile(r"^(?:<!-- not run: (.*?) -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Start of a complete program, which is removed: a server would run until it is stopped.
 _START = re.compile(r'^if __name__ == "__main__":\n.*', re.MULTILINE | re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced block of a page."""
-
-    page: str  # path in the repository
-    line: int  # number of the first line of its text
-    language: str
-    text: str
-    not_run: str | None  # reason from the comment ``<!-- not run: reason -->`` in the page
-
-    @property
-    def place(self) -> str:
-        return f"{self.page}:{self.line}"
-
-    @property
-    def is_doctest(self) -> bool:
-        return self.text.startswith(">>>")
-
-
-def pages() -> list[str]:
-    """Return the paths of all documentation pages: READMEs, then docs by path."""
-    docs = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
-    return [*READMES, EXAMPLES, *docs]
-
-
-def text(page: str) -> str:
-    return (ROOT / page).read_text(encoding="utf-8")
-
-
-@cache
-def blocks(page: str) -> Sequence[Block]:
-    whole = text(page)
-    return tuple(
-        Block(page, whole.count("\n", 0, found.start(3)) + 1, found[2], found[3], found[1])
-        for found in _BLOCK.finditer(whole)
-    )
-
-
-def to_run(page: str, language: str) -> list[Block]:
-    return [block for block in blocks(page) if block.language == language and block.not_run is None]
 
 
 def programs(page: str) -> list[list[Block]]:

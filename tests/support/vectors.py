@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -55,9 +56,19 @@ def _vector(line: Mapping[str, Any]) -> Vector:
 
 
 @cache
-def committed() -> Mapping[str, Sequence[Vector]]:
+def of_every_version() -> Mapping[str, Sequence[Vector]]:
     """Return all vectors by message; removed messages have those of their last release."""
     return by_message(vector for path in sorted(FOLDER.glob("kafka-*/*.jsonl.gz")) for vector in read_vectors(path))
+
+
+@cache
+def committed() -> Mapping[str, Sequence[Vector]]:
+    """Return all vectors by message; with ``TESTS_VERSIONS=ends``, those of the lowest and of the highest version."""
+    found = of_every_version()
+    if os.environ.get("TESTS_VERSIONS") != "ends":
+        return found
+    ends = {name: {vectors[0].version, vectors[-1].version} for name, vectors in found.items()}
+    return by_message(each for vectors in found.values() for each in vectors if each.version in ends[each.message])
 
 
 @cache

@@ -10,7 +10,7 @@ from pathlib import Path
 from kafka_message_generator import rules
 from kafka_message_generator.compat.definition_sets import DefinitionSet
 from kafka_message_generator.compat.store import TABLE
-from kafka_message_generator.merging.sources import with_folders
+from kafka_message_generator.merging.collect import with_folders
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.rules import CheckedMessage, conventions

@@ -22,11 +22,10 @@ from kafka_messages.schema import FieldDescriptor
 from kafka_messages.testing.message_generator import Chances, MessageGenerator
 
 from kafka_message_generator.compat.definition_sets import baseline, release_sets
-from tests.support.pages import ROOT
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
-HISTORY = ROOT / "specs" / "history"
+HISTORY = HERE.parents[2] / "specs" / "history"
 ERROR_CODE = 41
 PLAINTEXT = 0
 """Valid security protocol of listeners in UpdateMetadataRequest; parsing looks it up."""

@@ -2,22 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from kafka_message_generator import rules
+from kafka_message_generator.compat import store
 from kafka_message_generator.compat.compare import difference
-from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet, Released, members_of, successor
+from kafka_message_generator.compat.definition_sets import (
+    Baseline,
+    DefinitionSet,
+    Released,
+    baseline,
+    members_of,
+    release_sets,
+    set_of_files,
+    successor,
+)
 from kafka_message_generator.compat.renames import renamed
 from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.compat.witness import Witness, witness
-from kafka_message_generator.merging.coordinators import with_record_types
 from kafka_message_generator.merging.union import MergeError, union
 from kafka_message_generator.plan import builder
 from kafka_message_generator.plan.model import MessagePlan
-from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, Message
-from kafka_message_generator.spec.source import Problems
-from kafka_message_generator.spec.versions import NONE
+from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, Field, Message
+from kafka_message_generator.spec.source import Location, Problems, SpecError
+from kafka_message_generator.spec.versions import NONE, Versions
+
+Files = Callable[[Path], Sequence[Path]]
+_FIRST = Versions(0, 0)
+
+
+def with_folders(
+    messages: list[Message],
+    folders: Sequence[tuple[Path, Location]],
+    files_of: Files,
+    problems: Problems,
+    names: dict[str, str],
+) -> list[Message]:
+    """Add the versions in other folders to the messages, and the files of added messages to ``names``.
+
+    Each location is the setting or option that names the folder.
+    """
+    for folder, place in folders:
+        try:
+            older = _baseline(Path(os.path.normpath(folder)), files_of)
+        except store.HistoryError as error:
+            problems.error(place, str(error))
+            continue
+        except SpecError as error:
+            problems.found += error.problems
+            continue
+        before = len(messages)
+        messages = with_older(messages, older, problems)
+        for message in messages[before:]:
+            released = older.versions[message.name]
+            below = released[max(released)].source.folders[message.name]
+            names[message.location.file] = f"{below}/{message.name}.json".removeprefix("/")
+    return messages
+
+
+def _baseline(folder: Path, files_of: Files) -> Baseline:
+    if (folder / store.TABLE).exists():
+        return baseline("older releases", list(release_sets(folder)))
+    if not folder.exists():
+        raise store.HistoryError(f"{folder.as_posix()}: folder or definition not found")
+    return baseline(folder.as_posix(), [set_of_files(folder, files_of(folder))])
 
 
 def with_older(messages: list[Message], older: Baseline, problems: Problems) -> list[Message]:
@@ -26,7 +77,7 @@ def with_older(messages: list[Message], older: Baseline, problems: Problems) -> 
     Clients do not negotiate added versions. Conflicts, such as different layouts, are added to ``problems``.
     """
     merged = [_merge(message, older, problems) for message in messages]
-    return [*merged, *with_record_types(list(_removed(messages, older, problems)), messages)]
+    return [*merged, *_with_record_types(list(_removed(messages, older, problems)), messages)]
 
 
 def _removed(messages: list[Message], older: Baseline, problems: Problems) -> Iterator[Message]:
@@ -42,6 +93,39 @@ def _removed(messages: list[Message], older: Baseline, problems: Problems) -> It
             _prove_covered(same_key, name, older, problems)
         elif successor(name, older, today, lambda new: _plan(today[new])) is None:
             yield replace(last, supported=NONE)
+
+
+def _with_record_types(older: list[Message], today: Iterable[Message]) -> list[Message]:
+    """Give coordinator keys and values of older releases their record type as API key, if it is unused today."""
+    keys = {message.api_key for message in today if message.kind == COORDINATOR_KEY}
+    types = {
+        message.name.removesuffix("Key"): message.valid.lowest
+        for message in older
+        if message.kind == "data"
+        and message.name.endswith("Key")
+        and message.valid.lowest == message.valid.highest
+        and message.valid.lowest not in keys
+    }
+    names = {message.name for message in older}
+    return [_with_type(message, types) if f"{_stem(message)}Value" in names else message for message in older]
+
+
+def _stem(message: Message) -> str:
+    return message.name.removesuffix("Key").removesuffix("Value")
+
+
+def _with_type(message: Message, types: dict[str, int]) -> Message:
+    number = types.get(_stem(message))
+    if number is None:
+        return message
+    if message.name.endswith("Value"):
+        return replace(message, kind=COORDINATOR_VALUE, api_key=number)
+    fields = tuple(_in_first_version(member) for member in message.fields)
+    return replace(message, kind=COORDINATOR_KEY, api_key=number, valid=_FIRST, fields=fields)
+
+
+def _in_first_version(member: Field) -> Field:
+    return replace(member, versions=_FIRST, fields=tuple(map(_in_first_version, member.fields)))
 
 
 def _prove_covered(message: Message, name: str, older: Baseline, problems: Problems) -> None:

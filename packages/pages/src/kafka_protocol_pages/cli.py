@@ -12,13 +12,10 @@ from pathlib import Path
 from kafka_message_generator import definitions
 from kafka_message_generator.cli import reported
 from kafka_message_generator.render.identity import identity_of
-from kafka_protocol_pages import folder
 from kafka_protocol_pages.package import Package, PagesError
-from kafka_protocol_pages.prose import NONE, Prose
-from kafka_protocol_pages.prose_folder import read_prose
-from kafka_protocol_pages.samples import Samples, read_samples
-from kafka_protocol_pages.site import Site, files_of
-from kafka_protocol_pages.traffic import read_traffic
+from kafka_protocol_pages.prose import NONE, Prose, read_prose
+from kafka_protocol_pages.samples import Samples, read_samples, read_traffic
+from kafka_protocol_pages.site import Site, encoded, files_of, write
 
 PROG = "kafka-protocol-pages"
 EXAMPLE = f"example:\n  {PROG} --specs definitions --output site"
@@ -79,11 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
         release = f"Kafka {loaded.release}" if loaded.release else f"{identity.distribution} {identity.version}"
         title = "Kafka protocol" if loaded.release else f"{identity.distribution} protocol"
         files = files_of(Site(loaded, package, samples, title, release, _prose(arguments, loaded)), _progress)
-        changed = folder.write(arguments.output, files)
+        changed = write(arguments.output, files)
     except PagesError as error:
         print(error, file=sys.stderr)
         return 1
-    size = sum(len(folder.encoded(content)) for content in files.values()) / 1e6
+    size = sum(len(encoded(content)) for content in files.values()) / 1e6
     took = time.monotonic() - started
     print(f"{arguments.output}: {len(files)} files, {size:.1f} MB, {len(changed)} changed, in {took:.1f} s")
     return 0

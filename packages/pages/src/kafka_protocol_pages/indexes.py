@@ -1,7 +1,8 @@
-"""Indexes across all messages: kinds, APIs, entities, errors, tags, records, headers, enumerations."""
+"""Indexes across all messages: kinds, APIs, entities, errors, tags, records, headers, enumerations; the search index."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from kafka_message_generator.spec.versions import Versions
 from kafka_protocol_pages.fields import FieldRow, title_of
 from kafka_protocol_pages.lifetimes import Lifetime, Lifetimes
 from kafka_protocol_pages.message import KINDS, Fact, MessagePage, header_runs
+from kafka_protocol_pages.prose import Prose
 
 
 @dataclass(frozen=True)
@@ -213,3 +215,31 @@ def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> l
             note = " ".join(filter(None, (others, source)))
             found.append(EnumerationTable(one.name, one.about, note, members, holders(messages, chosen)))
     return found
+
+
+def search_index(
+    messages: Sequence[MessagePage],
+    definitions: Definitions,
+    pages: Sequence[tuple[str, str]],
+    prose: Prose,
+    releases: Sequence[str] = (),
+) -> str:
+    """Return the search index as a script that defines a constant."""
+    found = {
+        "messages": [[page.name, _kind_text(page), " ".join(field.path for field in page.fields)] for page in messages],
+        "errors": [[code.code, code.name] for code in definitions.error_codes],
+        "enumerations": [
+            [one.name, " ".join(member.name for member in one.members)]
+            for one in definitions.enumerations
+            if one.members
+        ],
+        "releases": list(releases),
+        "pages": [[title, path] for path, title in pages],
+        "prose": [[page.title, page.path, [[title, slug] for _, slug, title in page.headings]] for page in prose.pages],
+    }
+    return f"const SEARCH = {json.dumps(found, separators=(',', ':'), ensure_ascii=True)};\n"
+
+
+def _kind_text(page: MessagePage) -> str:
+    key = "" if page.plan.api_key is None else f", key {page.plan.api_key}"
+    return f"{page.kind}{key}, versions {page.plan.valid}"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from kafka_protocol_pages.frames import FramedSample
 from kafka_protocol_pages.package import Explanation, Package, Span
 from kafka_protocol_pages.recipes import Recipe, recipes
+from kafka_protocol_pages.samples import FramedSample
 
 ROW = 16
 """Bytes in a row of the dump."""

@@ -14,11 +14,10 @@ from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALU
 from kafka_message_generator.spec.versions import MAX_VERSION, Versions
 from kafka_protocol_pages.byte_view import Box, boxes_of
 from kafka_protocol_pages.fields import FieldRow, fields_of, runs_of, title_of, version_ranges
-from kafka_protocol_pages.frames import framed
 from kafka_protocol_pages.inspector import Inspector, inspect
 from kafka_protocol_pages.lifetimes import NOTHING, Lifetime, Lifetimes, Release
 from kafka_protocol_pages.package import Package
-from kafka_protocol_pages.samples import Samples
+from kafka_protocol_pages.samples import Samples, framed
 
 KINDS = {
     REQUEST: "Request",

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_protocol_pages.frames import FramedSample
 from kafka_protocol_pages.package import Package
+from kafka_protocol_pages.samples import FramedSample
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,19 @@
-"""Lists and renders all pages of a site."""
+"""Lists, renders and writes all pages of a site."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from markupsafe import Markup, escape
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export import document
 from kafka_message_generator.export.command import SCHEMA_FILE
-from kafka_protocol_pages import examples, indexes, search
-from kafka_protocol_pages.environment import ASSETS, ENVIRONMENT
+from kafka_message_generator.render.environment import environment
+from kafka_protocol_pages import examples, indexes
 from kafka_protocol_pages.lifetimes import Past, past_of
 from kafka_protocol_pages.message import MessagePage, page_of, parts_of
 from kafka_protocol_pages.package import Package, PagesError
@@ -17,6 +21,11 @@ from kafka_protocol_pages.prose import NONE, Prose, view
 from kafka_protocol_pages.releases import ReleasePage, releases
 from kafka_protocol_pages.samples import Samples
 
+TEMPLATES = Path(__file__).parent / "templates"
+ASSETS = Path(__file__).parent / "assets"
+ENVIRONMENT = environment(TEMPLATES, autoescape=True)
+"""Environment of the templates, with HTML escaping."""
+FILE_LIST = "assets/files.txt"
 MOST = 200_000
 """Maximum size of a page in bytes; if a message needs more, each version gets its own page."""
 NAVIGATION = (
@@ -112,7 +121,7 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
         for page in message_pages(site, message, navigation):
             files[page.path] = render(site, page, navigation)
         progress(number, len(messages))
-    files["assets/search.js"] = search.index(
+    files["assets/search.js"] = indexes.search_index(
         messages,
         site.definitions,
         [(page.path, page.title) for page in general],
@@ -204,3 +213,42 @@ def render(site: Site, page: Page, navigation: Sequence[NavigationLink]) -> str:
     root = "../" * page.path.count("/")
     template = ENVIRONMENT.get_template(f"{page.template}.jinja")
     return template.render(site=site, current=page, root=root, navigation=navigation, **page.data)
+
+
+def code(text: str) -> Markup:
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def breakable(name: str) -> Markup:
+    return Markup(re.sub(r"([_(])", r"\1<wbr>", str(escape(name))))
+
+
+ENVIRONMENT.filters["code"] = code
+ENVIRONMENT.filters["breakable"] = breakable
+
+
+def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
+    """Write changed files, delete stale ones, and return the paths of both.
+
+    Raises PagesError, before writing, for a folder with files but without an earlier site.
+    """
+    known = folder / FILE_LIST
+    if not known.exists() and folder.is_dir() and any(folder.iterdir()):
+        raise PagesError(f"{folder}: not a generated site: it has files but no {FILE_LIST}; use an empty folder")
+    before = set(known.read_text(encoding="utf-8").splitlines()) if known.exists() else set()
+    wanted = {**files, FILE_LIST: "".join(f"{name}\n" for name in sorted(files))}
+    changed = []
+    for name, text in wanted.items():
+        path, data = folder / name, encoded(text)
+        if not path.exists() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            changed.append(name)
+    for name in sorted(before - wanted.keys()):
+        (folder / name).unlink(missing_ok=True)
+        changed.append(name)
+    return changed
+
+
+def encoded(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode()

@@ -5,7 +5,8 @@ Names are imported on first use. `kafka_records.segments` reads and writes Arrow
 
 from __future__ import annotations
 
-from ._lazy import find as _find
+import sys as _sys
+from importlib import import_module as _import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +57,23 @@ _MODULES = dict.fromkeys(__all__, "errors") | {
     "write_batch": "writer",
     "write_control_batch": "writer",
 }
+
+
+def _find(package: str, modules: dict[str, str], name: str) -> object:
+    """Import ``name`` and cache it in ``package``. Raises AttributeError and ModuleNotFoundError."""
+    parent = _sys.modules[package]
+    if name not in modules:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=parent)
+    try:
+        module = _import_module(f"{package}.{modules[name]}")
+    except ModuleNotFoundError as error:
+        if error.name not in ("numpy", "pyarrow"):
+            raise
+        text = f"{package} needs the package {error.name}, which is not installed: pip install 'kafka-records[arrow]'"
+        raise ModuleNotFoundError(text, name=error.name) from error
+    value: object = getattr(module, name)
+    setattr(parent, name, value)
+    return value
 
 
 def __getattr__(name: str) -> object:

@@ -10,6 +10,7 @@ from kafka_message_generator.compat.store import HistoryError
 from kafka_message_generator.spec.source import SpecError
 from kafka_protocol_upstream.kafka.artifacts import ArtifactError
 from kafka_protocol_upstream.kafka.definitions import ImportSpecsError
+from kafka_protocol_upstream.publish import doc_commands, trials
 from kafka_protocol_upstream.tasks import import_history, import_release, import_specs, publish, vectors
 from kafka_protocol_upstream.vectors import enumerations, exchange, settings
 from kafka_protocol_upstream.vectors.java_oracle import OracleError
@@ -24,6 +25,8 @@ TASKS = {
     "settings": settings,
     "exchange": exchange,
     "publish": publish,
+    "trial": trials,
+    "doc-commands": doc_commands,
 }
 ERRORS = (ArtifactError, HistoryError, ImportSpecsError, OracleError, SpecError, ValueError, OSError)
 

@@ -11,7 +11,7 @@ from kafka_message_generator.render import literals, naming, prose
 from kafka_message_generator.render.code import Part, bound_of, call, code, imports, joined, names_of, use
 from kafka_message_generator.render.codec import read, write
 from kafka_message_generator.render.environment import ENVIRONMENT
-from kafka_message_generator.render.sections import section_of
+from kafka_message_generator.render.naming import section_of
 from kafka_message_generator.render.steps import Function
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
 from kafka_message_generator.spec.versions import MAX_VERSION

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kafka_message_generator.plan import model
 from kafka_message_generator.render import literals, naming
 from kafka_message_generator.render.code import Code, Part, bound, call, code, use
-from kafka_message_generator.render.sections import Section, form_of, section_of
+from kafka_message_generator.render.naming import Section, form_of, section_of
 from kafka_message_generator.render.steps import Assign, Choose, Do, Function, Step, Unpack
 from kafka_message_generator.spec.model import INTEGERS
 

@@ -21,7 +21,7 @@ from kafka_message_generator.render.code import (
     not_,
     use,
 )
-from kafka_message_generator.render.sections import Form, Section, form_of, section_of
+from kafka_message_generator.render.naming import Form, Section, form_of, section_of
 from kafka_message_generator.render.steps import Assign, Choose, Do, Function, Step
 from kafka_message_generator.rules.defaults import Empty
 from kafka_message_generator.spec.model import INTEGERS

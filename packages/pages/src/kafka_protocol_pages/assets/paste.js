@@ -274,7 +274,7 @@
   }
 
   /** Creates the output of an explanation. */
-  function explained(explanation, showsSecrets) {
+  function elementsOf(explanation, showsSecrets) {
     const { title, error, data, root, value } = explanation;
     const isRedacted = !showsSecrets && root.leaves().some((leaf) => leaf.isSecret);
     const found = [element("h2", title)];
@@ -350,7 +350,7 @@
       );
     };
     const show = (explanation) => {
-      result.replaceChildren(...explained(explanation, secrets.checked));
+      result.replaceChildren(...elementsOf(explanation, secrets.checked));
       result.querySelectorAll(".inspector").forEach(globalThis.inspector || (() => {}));
     };
     const choose = (guess) => {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._lazy import find as _find
+from .. import _find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

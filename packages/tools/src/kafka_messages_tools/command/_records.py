@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 
 from .._text import time_text
-from ._json import message_json
+from ._output import message_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""The release of this project: versions, contents of wheels, order of uploads."""
+"""The release of this project: versions, distributions, shell commands of the documentation, order of uploads."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._errors import InputError, UsageError
 from .._input import decoded
-from .._json import message_json
+from .._output import message_json
 from .._subject import Subject
 from .._subject import add_arguments as add_subject
 

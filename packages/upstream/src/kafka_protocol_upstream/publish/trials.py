@@ -1,23 +1,23 @@
-"""Trials of built distributions in empty environments; downloads dependencies.
-
-python -m tests.support.trials generator|records|native|packages|tools|pages|upstream FOLDER
-"""
+"""The task ``trial``: installs built distributions into empty environments, and uses them."""
 
 from __future__ import annotations
 
+import argparse
 import os
+import shlex
 import sys
 import tempfile
 import time
+import tomllib
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 
+from kafka_protocol_upstream.publish import invoices
 from kafka_protocol_upstream.publish.interpreters import interpreters
 from kafka_protocol_upstream.publish.native import Failed, run
-from tests.support import invoices
-from tests.support.pages import ROOT
+from kafka_protocol_upstream.publish.wheels import PROJECTS, ROOT
 
+ABOUT = "install built distributions into empty environments, which downloads dependencies, and use them"
 DESCRIBE = """
 from importlib.metadata import metadata
 found = metadata("acme-invoices")
@@ -118,12 +118,14 @@ def try_records(folder: Path, work: Path) -> None:
 
 
 def try_native(folder: Path, work: Path) -> None:
-    """Read and write every message natively at every version, in each CPython with a wheel."""
+    """Run the test of cibuildwheel in each CPython with a wheel."""
+    settings = tomllib.loads((PROJECTS["kafka_messages_native"] / "pyproject.toml").read_text(encoding="utf-8"))
+    _, *test = shlex.split(settings["tool"]["cibuildwheel"]["test-command"])
     for interpreter in interpreters():
         environment = Environment(work / interpreter.tag, interpreter.path)
         core = wheel(folder, "kafka_messages_native", interpreter.tag)
         environment.install("--no-deps", str(wheel(folder, "kafka_messages")), str(core))
-        print(f"{interpreter}: {run(environment.python, '-m', 'tests.support.native_proof', folder=ROOT)}", end="")
+        print(f"{interpreter}: {run(environment.python, *test, folder=ROOT)}", end="")
 
 
 def try_tools(folder: Path, work: Path) -> None:
@@ -190,18 +192,19 @@ TRIALS = {
 }
 
 
-def main(arguments: Sequence[str]) -> int:
-    name, folder = arguments
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", choices=TRIALS, help="distribution")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("dist"), help="default: %(default)s")
+    parser.set_defaults(run=lambda arguments: run_trial(arguments.name, arguments.folder))
+
+
+def run_trial(name: str, folder: Path) -> int:
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as work:
         try:
-            TRIALS[name](Path(folder), Path(work))
+            TRIALS[name](folder, Path(work))
         except Failed as error:
             print(f"{name}: {error}", file=sys.stderr)
             return 1
     print(f"{name}: installed from wheels into empty environments, and works; {time.monotonic() - started:.0f} s")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,25 +1,24 @@
-"""Runs the shell blocks of the documentation in fresh clones and environments, two pages at a time.
-
-python -m tests.support.commands [--all]
-"""
+"""The task ``doc-commands``: runs the shell blocks of the documentation in fresh clones, two pages at a time."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, groupby
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from tests.support import pages
-from tests.support.pages import Block
+from kafka_protocol_upstream.publish.doc_blocks import Block, pages, to_run
+from kafka_protocol_upstream.publish.wheels import ROOT
 
+ABOUT = "run the shell blocks of README and docs in fresh clones"
 FIRST = "python3 -m venv .venv"  # First line of the block that creates the environment for all others.
 WORKERS = 2  # Each worker has its own clone, and runs one page at a time.
 LIMIT = 1800  # Timeout of a block in seconds.
@@ -28,7 +27,7 @@ SPARK = "downloads 450 MB of PySpark"
 JOB = "python -m kafka_messages_spark.jobs."
 # First words of slow blocks, with the reason why they are skipped without ``--all``.
 SLOW = {
-    "nox -s quick": "takes two to four minutes",
+    "nox -s quick": "takes two minutes",
     "nox -s tests": "every test",
     "nox -s nightly -- browser": "needs Node.js, Java and Chromium",
     "nox -s pipeline": f"{SPARK}; tests/pipeline/test_demo.py runs the demo",
@@ -39,10 +38,14 @@ SLOW = {
 }
 
 
-def main(arguments: Sequence[str]) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--all", action="store_true", help="also run the slow blocks")
+    parser.set_defaults(run=lambda arguments: run_all(arguments.all))
+
+
+def run_all(is_all: bool) -> int:
     """Run every block and print its time; return 1 if a block failed."""
-    is_all = list(arguments) == ["--all"]
-    first, *rest = (block for page in pages.pages() for block in pages.to_run(page, "sh"))
+    first, *rest = (block for page in pages() for block in to_run(page, "sh"))
     queue: SimpleQueue[list[Block]] = SimpleQueue()
     for _, group in groupby(rest, lambda block: block.page):
         if selected := list(_selected(group, is_all)):
@@ -66,7 +69,7 @@ def _selected(blocks: Iterable[Block], is_all: bool) -> Iterator[Block]:
 
 def _run_pages(first: Block, queue: SimpleQueue[list[Block]], clone: Path) -> list[Block]:
     """Create an environment in a clone, run pages until the queue is empty, and return the blocks that failed."""
-    subprocess.run(["git", "clone", "--quiet", str(pages.ROOT), str(clone)], check=True)
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     failed = [] if run(first, clone) else [first]
     while True:
         try:
@@ -114,7 +117,3 @@ def _status(command: list[str], clone: Path, environment: dict[str, str], output
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return process.wait()
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.building import write_specs
-from tests.support.specs import field, message
-
-DEFINITIONS = (
-    message(
-        field("Number", "string"),
-        field("WithLines", "bool", "1+"),
-        name="InvoiceRequest",
-        type="request",
-        apiKey=1,
-        listeners=["broker"],
-    ),
-    message(field("ErrorCode", "int16"), field("Cents", "int64"), name="InvoiceResponse", type="response", apiKey=1),
-    message(
-        field("Number", "string"),
-        name="PaidRequest",
-        type="request",
-        apiKey=2,
-        validVersions="0",
-        flexibleVersions="none",
-    ),
+VERSIONS = {"validVersions": "0-3", "flexibleVersions": "2+"}
+NUMBER = {"name": "Number", "type": "string", "versions": "0+"}
+DEFINITIONS: tuple[dict[str, object], ...] = (
+    {
+        "apiKey": 1,
+        "type": "request",
+        "listeners": ["broker"],
+        "name": "InvoiceRequest",
+        **VERSIONS,
+        "fields": [NUMBER, {"name": "WithLines", "type": "bool", "versions": "1+"}],
+    },
+    {
+        "apiKey": 1,
+        "type": "response",
+        "name": "InvoiceResponse",
+        **VERSIONS,
+        "fields": [
+            {"name": "ErrorCode", "type": "int16", "versions": "0+"},
+            {"name": "Cents", "type": "int64", "versions": "0+"},
+        ],
+    },
+    {
+        "apiKey": 2,
+        "type": "request",
+        "name": "PaidRequest",
+        "validVersions": "0",
+        "flexibleVersions": "none",
+        "fields": [NUMBER],
+    },
 )
 SETTINGS = """
 [package]
@@ -106,10 +115,12 @@ WORDS = ("__consumer_offsets", "__cluster_metadata", "__transaction_state", "kaf
 
 def write(folder: Path) -> Path:
     """Write definitions, settings and license into a new folder; return it."""
-    specs = write_specs(folder, *DEFINITIONS)
-    (specs / "package.toml").write_text(SETTINGS, encoding="utf-8")
-    (specs / "COPYING").write_text(COPYING, encoding="utf-8")
-    return specs
+    folder.mkdir(parents=True)
+    for definition in DEFINITIONS:
+        (folder / f"{definition['name']}.json").write_text(json.dumps(definition), encoding="utf-8")
+    (folder / "package.toml").write_text(SETTINGS, encoding="utf-8")
+    (folder / "COPYING").write_text(COPYING, encoding="utf-8")
+    return folder
 
 
 def foreign(package: Path) -> Iterator[str]:
