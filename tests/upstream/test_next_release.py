@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,8 +143,23 @@ def test_module_without_definitions_in_the_source_is_kept_and_named(
     for folder in (root / "checkout", checkout):
         assert imported(root, str(folder), "--overlay", str(root / "overlay"), "--release", "4.5.0") == 0
         printed = capsys.readouterr().out
-        assert printed.startswith(f"{(root / 'specs' / 'kafka').as_posix()}/group-coordinator: kept\n")
+        assert printed.startswith(
+            f"{(root / 'specs' / 'kafka').as_posix()}/group-coordinator: kept: {folder} has no definitions of this module\n"
+        )
         assert "Simple" not in printed
+
+
+def test_overlay_on_jars_keeps_the_modules_without_jars(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jars, clients = root / "jars", root / "specs" / "kafka" / "clients"
+    jars.mkdir()
+    with zipfile.ZipFile(jars / "kafka-clients-4.4.0.jar", "w") as archive:
+        for path in clients.iterdir():
+            archive.write(path, f"common/message/{path.name}")
+    assert imported(root, str(jars), "--overlay", str(root / "overlay"), "--release", "4.5.0") == 0
+    printed = capsys.readouterr().out
+    assert f"/group-coordinator: kept: {jars} has no definitions of this module\n" in printed
+    assert "\n  OffsetCommitValue 4: new tagged fields assignmentEpoch (tag 1)\n" in printed
+    assert "OffsetCommitKey" not in printed
 
 
 def test_git_revision_is_imported_from_another_folder(

@@ -66,20 +66,20 @@ def _module(path: Path, each: SourceDefinition, known: Found) -> str:
     return modules.pop()
 
 
-def of_source(what: str | None, specs: Path, release: str, repository: Path | None) -> tuple[Found, list[str]]:
+def of_source(
+    what: str | None, specs: Path, release: str, repository: Path | None, found: Found | None = None
+) -> tuple[Found, list[str]]:
     """Return the definitions of a folder or Git revision, and the modules that come from ``specs`` instead.
 
-    These are the modules without any definition in ``what``; None stands for ``specs`` itself. Raises CompatInputError and
-    as ``of_folder``.
+    These are the modules without any definition in ``what``; None stands for ``specs`` itself. ``found`` are the definitions
+    of ``what`` if they are known. Raises CompatInputError and as ``of_folder``.
     """
     known = of_folder(specs, {}, release) if specs.exists() else {}
     if what is None:
         return known, []
-    with unpacked(what, "", repository) if what.startswith(GIT) else nullcontext((Path(what), "")) as (
-        folder,
-        temporary,
-    ):
-        found = of_folder(folder, known, release, temporary)
+    if found is None:
+        with unpacked(what, "", repository) if what.startswith(GIT) else nullcontext((Path(what), "")) as (folder, top):
+            found = of_folder(folder, known, release, top)
     kept = {each.folder for each in known.values()} - {each.folder for each in found.values()}
     return {name: each for name, each in known.items() if each.folder in kept} | found, sorted(kept)
 

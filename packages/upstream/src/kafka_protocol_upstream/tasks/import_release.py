@@ -128,22 +128,23 @@ class ReleaseSource:
 
 def _source(arguments: argparse.Namespace) -> ReleaseSource:
     what, release = arguments.what, arguments.release
-    is_folder = what is not None and Path(what).is_dir()
-    if what is not None and not what.startswith(GIT) and not (is_folder and not list(Path(what).glob("*.jar"))):
+    found = None
+    if what is not None and not what.startswith(GIT) and (not Path(what).is_dir() or list(Path(what).glob("*.jar"))):
         jars = _jars(what, arguments.work)
         found = definitions_of(jars.release, jars.classpath, lambda line: print(line, file=sys.stderr))
         if arguments.overlay is None and release in (None, jars.release):
             return ReleaseSource(jars.release, found, jars)
-        kept: list[str] = []
-    else:
-        found, kept = of_source(what, arguments.specs, release or "", arguments.repository)
+    found, kept = of_source(what, arguments.specs, release or "", arguments.repository, found)
     if arguments.overlay is not None:
         found = overlaid(found, arguments.overlay, release or "")
     elif what is None:
         raise ImportSpecsError("no definitions given; name a SOURCE, or changed definitions with --overlay")
+    notes = tuple(
+        f"{arguments.specs.as_posix()}/{name}: kept: {what} has no definitions of this module" for name in kept
+    )
     if release is None or release_problem(release) is not None:
         raise ImportSpecsError(f"--release: expected the release of these definitions, such as 4.5.0, got {release}")
-    return ReleaseSource(release, found, None, tuple(f"{arguments.specs.as_posix()}/{name}: kept" for name in kept))
+    return ReleaseSource(release, found, None, notes)
 
 
 def _jars(what: str, work: Path) -> Jars:
