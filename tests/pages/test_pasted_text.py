@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.support import javascript
 from tests.support.pages import ROOT
 
 pytestmark = pytest.mark.skipif(bool(javascript.missing()), reason=javascript.missing())
+ASSETS = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages" / "assets"
 DATA = ApiVersionsRequest(client_software_name="java", client_software_version="4.4.0").write(3)
 XXD = "00000000: 056a 6176 6106 342e 342e 3000            .java.4.4.0.\n"
 HEXDUMP = "00000000  05 6a 61 76 61 06 34 2e  34 2e 30 00              |.java.4.4.0.|\n0000000c\n"
@@ -108,3 +110,11 @@ def test_message_is_detected_from_bytes(protocol: Path) -> None:
     assert answers[1][0] == ["request", "MetadataRequest", 12, False]
     assert answers[3][0] == ["message", "ApiVersionsRequest", 4, False]
     assert javascript.ask(protocol, [{"as": "guess", "hex": "ff"}]) == [[]]
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS.glob("*.js")), ids=lambda path: path.name)
+def test_no_variable_hides_a_function_of_the_script(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    functions = set(re.findall(r"^  (?:async )?function (\w+)\(", text, re.MULTILINE))
+    inner = set(re.findall(r"^ {4,}(?:const|let) (\w+) =", text, re.MULTILINE))
+    assert functions & inner == set()

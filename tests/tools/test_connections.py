@@ -224,7 +224,7 @@ def test_unknown_apis_and_versions_are_kept() -> None:
     found, _ = capture_of(talk.close().packets())
     shown: list[Any] = [to_object(each) for each in found]
     assert shown[1]["request"]["problem"] == f"unknown API key 28672; {KNOWN_KEYS}"
-    assert (shown[1]["api"], shown[1]["api_key"], shown[1]["client_id"]) == (None, 28672, None)
+    assert (shown[1]["api"], shown[1]["api_key"], shown[1]["client_id"]) == (None, 28672, "me")  # of the first request
     assert shown[1]["request"]["data"] == "(redacted)"  # unknown contents
     assert to_object(found[1], show_secrets=True)["request"]["data"] == (head + b"body").hex()  # type: ignore[index]
     assert shown[2]["request"]["problem"] == "MetadataRequest has no version 99, only versions 0 to 13"

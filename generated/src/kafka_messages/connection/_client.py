@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections import deque
+from uuid import UUID
 
 from .._core.display import display
 from .._core.generic import Generic
 from .._core.value import dataclass
+from .._core.wire import ZERO_UUID
 from ..errors import EncodeError, KafkaMessageError, UnsupportedVersionError
-from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_response, encode_request, frame
+from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_response, frame
 from ..protocol import api as api_of
 from ..protocol._codec import decode_response_leniently
 from ._choice import VersionChoices, limit_of
 from ._events import ConnectionClosed, LocalProtocolError, TokenReceived
+from ._identity import Announcements, ClientIdentity
 from ._incoming import LENGTH_SIZE, Connection
 from ._rules import (
     API_VERSIONS,
@@ -47,7 +50,7 @@ class Sent(Generic[R]):
     """Request from ``ClientConnection.send``. Write ``data`` to the broker."""
 
     __slots__ = (
-        *("_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request"),
+        *("_has_ids", "_is_free", "_response", "api", "correlation_id", "data", "expects_response", "request"),
         *("unsupported_fields", "version"),
     )
 
@@ -63,6 +66,7 @@ class Sent(Generic[R]):
         """False if the broker sends no response, as to a ProduceRequest with ``acks=0``."""
         self.unsupported_fields: tuple[UnsupportedField, ...] = request.unsupported_fields(version)
         self._is_free = is_free  # True if the connection chose the version
+        self._has_ids = False  # True if later requests omit the ids in its header
         self._response: R | None = None
 
     @property
@@ -121,18 +125,27 @@ class ClientConnection(Connection[ClientEvent]):
         max_frame_size: int = MAX_FRAME_SIZE,
         text: Text = "strict",
         lenient: bool = False,
+        client_instance_id: UUID | None = None,
     ) -> None:
         """Create a connection. Pass the broker's ``versions`` if you know them; ``text`` is as for ``Message.read``.
+
+        The first request with a header of version 3 (KIP-1313) has ``client_id`` and ``client_instance_id``; later ones
+        omit both. Older headers have ``client_id`` in every request. Kafka 4.4 has no header of version 3.
 
         ``max_frame_size`` limits responses, in bytes. ``lenient`` accepts trailing bytes after a response
         (``ResponseReceived.trailing``), which otherwise end the connection.
         """
         if client_id is not None and not isinstance(client_id, str):
             raise TypeError(f"client_id must be a str or None, not {display(client_id)}")
+        if client_instance_id == ZERO_UUID or not isinstance(client_instance_id, UUID | None):
+            raise TypeError(
+                f"client_instance_id must be a UUID except zero, or None, not {display(client_instance_id)}"
+            )
         if versions is not None and not isinstance(versions, BrokerVersions):
             raise TypeError(f"versions must be BrokerVersions or None, not {display(versions)}")
         check_text(text)
         self.client_id = client_id
+        self.client_instance_id = client_instance_id
         super().__init__(max_frame_size, CLIENT, NEGOTIATING)
         self.versions = versions
         self._text: Text = text
@@ -141,6 +154,12 @@ class ClientConnection(Connection[ClientEvent]):
         self._next_id = 0
         self._refused: Sent[Any] | None = None  # the ApiVersionsRequest whose response had an error
         self._choices: dict[type[Any], VersionChoices] = {}
+        self._announcements = Announcements()
+
+    @property
+    def identity(self) -> ClientIdentity:
+        """What the requests of this connection have reported to the broker."""
+        return self._announcements.identity
 
     @property
     def versions(self) -> BrokerVersions | None:
@@ -188,6 +207,7 @@ class ClientConnection(Connection[ClientEvent]):
             api = choices.api
             version, data = self._encoded_at_best(request, choices, lossy)
         sent = Sent(request, api, version, self._next_id, data, is_free)
+        sent._has_ids = self._announcements.add(request, api, version)
         self._next_id = self._next_id + 1 if self._next_id < _MAX_ID else 0
         if sent.expects_response:
             self._waiting.append(sent)
@@ -256,13 +276,17 @@ class ClientConnection(Connection[ClientEvent]):
             version = 0
         sent.version = version if version < sent.version else 0
         request = sent.request.downgraded(sent.version)  # older versions may lack tagged fields
-        sent.data = encode_request(request, sent.version, sent.correlation_id, self.client_id, text=self._text)
+        if sent._has_ids:
+            self._announcements.omitted = None  # the broker may not have read them
+        sent.data = self._encoded(request, sent.version, sent.correlation_id)
+        sent._has_ids = self._announcements.add(request, sent.api, sent.version)
         sent.unsupported_fields = sent.request.unsupported_fields(sent.version)
         self._waiting.append(sent)
         return VersionFallback(sent, sent.data)
 
-    def _encoded(self, request: Request[Any], version: int) -> bytes:
-        return encode_request(request, version, self._next_id, self.client_id, text=self._text)
+    def _encoded(self, request: Request[Any], version: int, number: int | None = None) -> bytes:
+        number, ids = self._next_id if number is None else number, (self.client_id, self.client_instance_id)
+        return self._announcements.encoded(request, version, number, ids, self._text)
 
     def _encoded_at_best(self, request: Request[Any], choices: VersionChoices, lossy: bool) -> tuple[int, bytes]:
         highest = choices.versions[0]

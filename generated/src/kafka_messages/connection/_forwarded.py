@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..errors import KafkaMessageError
     from ..protocol import Api, DecodedRequest, DecodedResponse
     from ..protocol._shapes import RequestHeader
+    from ._identity import ClientIdentity
 
 # Accepts invalid UTF-8, as brokers do.
 TEXT: Text = "surrogateescape"
@@ -44,20 +45,21 @@ class RequestForwarded(Forwarded):
     """Request for the broker. Write ``data``, or ``encode()`` after you changed the message."""
 
     __slots__ = (
-        *(
-            "_encoded_response",
-            "_correlation_id",
-            "_header",
-            "_is_unread",
-            "_key",
-            "_tokens_before",
-            "_version",
-            "_waits_at",
-        ),
-        *("api", "error", "expects_response", "request"),
+        *("_correlation_id", "_encoded_response", "_header", "_is_unread", "_key"),
+        *("_tokens_before", "_version", "_waits_at"),
+        *("api", "error", "expects_response", "identity", "request"),
     )
 
-    def __init__(self, frame: bytes, api: Api | None, key: int, version: int, correlation_id: int) -> None:
+    def __init__(
+        self,
+        frame: bytes,
+        api: Api | None,
+        key: int,
+        version: int,
+        correlation_id: int,
+        identity: ClientIdentity,
+        is_unread: bool,
+    ) -> None:
         self._frame = frame
         self._key = key
         self._version = version
@@ -65,6 +67,8 @@ class RequestForwarded(Forwarded):
         self._header: RequestHeader | None = None  # decoded on first use
         self.api = api
         """None for an unknown API."""
+        self.identity = identity
+        """Identity of the client as of this request; a header without client id refers to an earlier one."""
         self.request: DecodedRequest | None = None
         """None if the request was not decoded."""
         self.error: KafkaMessageError | None = None
@@ -73,7 +77,7 @@ class RequestForwarded(Forwarded):
         self._encoded_response: bytes | None = None  # frame of the local response
         self._waits_at: object = None  # the proxy that awaits the response
         self._tokens_before = 0  # unanswered tokens between the previous request and this one
-        self._is_unread = False  # forwarded undecoded, like its response
+        self._is_unread = is_unread  # forwarded undecoded, like its response
 
     @property
     def header(self) -> RequestHeader:

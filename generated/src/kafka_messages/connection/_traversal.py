@@ -198,6 +198,33 @@ class Endpoints(_Traversal):
             self.source.add(depth + 1, f"out.append(Endpoint({spot.place(spot.path)}, {spot.variable}, {names!r}))")
 
 
+class TopicPairs(_Traversal):
+    """Loop over topic ids and names in the same struct, without structs that have an error code."""
+
+    def has_own(self, name: str, fields: tuple[FieldDescriptor, ...]) -> bool:
+        return _topic_pair(fields) is not None
+
+    def own(self, depth: int, spot: Spot, field: FieldDescriptor) -> None:
+        pair = _topic_pair(spot.fields)
+        if pair is None or field.name != pair[1]:
+            return
+        if any(each.is_error_code and each.name == "error_code" for each in spot.fields):
+            self.source.add(depth, f"if not {spot.variable}.error_code:")
+            depth += 1
+        self.source.add(depth, f"out.append(({', '.join(f'{spot.variable}.{name}' for name in pair)}))")
+
+
+def _topic_pair(fields: tuple[FieldDescriptor, ...]) -> tuple[str, str] | None:
+    """Return the fields with id and name of a topic, or None if no version has both."""
+    ids = [field for field in fields if field.name == "topic_id" and field.type == "uuid" and not field.is_array]
+    names = [field for field in fields if field.entity_type == "topicName" and not field.is_array]
+    for one in ids:
+        for other in names:  # ranges overlap if one of them starts in the other
+            if one.versions.lowest in other.versions or other.versions.lowest in one.versions:
+                return one.name, other.name
+    return None
+
+
 class Entities(_Traversal):
     copies_lists = True
 

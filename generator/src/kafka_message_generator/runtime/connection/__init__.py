@@ -8,6 +8,7 @@ from ._error_response import error_response
 from ._events import ConnectionClosed, ConnectionProtocolError, LocalProtocolError, RemoteProtocolError, TokenReceived
 from ._forwarded import LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded
 from ._handlers import Handlers
+from ._identity import ClientIdentity, omits_identity
 from ._iterators import endpoints, entities, error_codes, errors
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._proxy import FromBroker, FromClient, ProxyConnection
@@ -36,6 +37,7 @@ else:
 __all__ = [
     "ClientConnection",
     "ClientEvent",
+    "ClientIdentity",
     "ConnectionClosed",
     "ConnectionProtocolError",
     "Endpoint",
@@ -68,4 +70,5 @@ __all__ = [
     "error_response",
     "errors",
     "expects_response",
+    "omits_identity",
 ]

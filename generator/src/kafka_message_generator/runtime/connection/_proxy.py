@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from struct import Struct
+from struct import error as struct_error
 
 from ..errors import DecodeError, KafkaMessageError
 from ..protocol import (
@@ -18,8 +19,9 @@ from ..protocol import (
 from ..protocol import api as api_of
 from ._events import ConnectionClosed, LocalProtocolError
 from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
+from ._identity import UNKNOWN, ClientIdentity
 from ._incoming import LENGTH_SIZE, Incoming
-from ._request_start import START_SIZE, STARTS, acks_in, keep_start, read_start
+from ._request_start import LONGEST_REST, START_SIZE, STARTS, acks_in, keep_start, read_start
 from ._rules import (
     API_VERSIONS,
     PRODUCE,
@@ -31,10 +33,13 @@ from ._rules import (
     unsupported,
 )
 from ._states import AUTHENTICATING, PROXY_BROKER, PROXY_CLIENT, READY, Event
+from ._topic_names import TopicNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypeAlias
+    from uuid import UUID
 
     from .._base.message import Response as ResponseMessage
     from .._core.wire import BytesLike
@@ -63,13 +68,32 @@ class ProxyConnection:
         decode: Iterable[AnyApi] | None = None,
         *,
         max_frame_size: int = MAX_FRAME_SIZE,
+        max_topic_names: int = 10_000,
     ) -> None:
-        """Select the APIs to decode, and the maximum frame size in bytes."""
+        """Select the APIs to decode, the maximum frame size in bytes, and the maximum size of ``topic_names``."""
         self._decoded = {int(api.key) for api in (apis() if decode is None else several(decode, "decode"))}
         self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
         self._requests: deque[RequestForwarded] = deque()  # requests that await a response
         self._tokens = 0  # unanswered tokens after the last request
+        self._identity = UNKNOWN
+        # Bytes after the correlation id in the last decoded header of each version, while the identity is the same.
+        self._rests: dict[int, bytes] = {}
+        self._topic_names = TopicNames(max_topic_names)
+
+    @property
+    def identity(self) -> ClientIdentity:
+        """What the client has reported about itself, also in requests that are forwarded undecoded."""
+        return self._identity
+
+    @property
+    def topic_names(self) -> Mapping[UUID, str]:
+        """Topic names by topic id, from decoded responses, such as MetadataResponse.
+
+        The least recently learned names are dropped beyond ``max_topic_names``, and deleted topics when their
+        DeleteTopicsResponse is decoded. An unknown id raises KeyError; ``get`` returns None.
+        """
+        return self._topic_names
 
     @property
     def unanswered(self) -> tuple[RequestForwarded, ...]:
@@ -160,17 +184,20 @@ class ProxyConnection:
         self._requests.append(request)
 
     def _unread(self, frame: bytes) -> RequestForwarded | None:
-        if len(frame) < START_SIZE:
+        try:
+            key, version, correlation_id = read_start(frame, LENGTH_SIZE)
+        except struct_error:
             return None
-        key, version, correlation_id, client_id_size = read_start(frame, LENGTH_SIZE)
         start = STARTS.get((key, version))
         if start is None or key in self._decoded:
             return None
-        expects = start.expects_response(frame, client_id_size)
+        rest = self._rests.get(start.header_version)
+        if rest is None or not frame.startswith(rest, START_SIZE):
+            return None
+        expects = start.expects_response(frame, START_SIZE + len(rest)) if start.is_produce else True
         if expects is None:
             return None
-        request = RequestForwarded(frame, start.api, key, version, correlation_id)
-        request._is_unread = True
+        request = RequestForwarded(frame, start.api, key, version, correlation_id, self._identity, True)
         if not expects:
             request.expects_response = False
         elif self._tokens:
@@ -187,26 +214,40 @@ class ProxyConnection:
         except UnknownApiError as error:
             if error.header is None or self._client.state is AUTHENTICATING:
                 raise
-            passing = _forwarded(frame, error.header, None)
+            passing = _forwarded(frame, error.header, None, self._identity)
             passing.error = error
             return passing
         api, version = api_of(header.request_api_key), header.request_api_version
         if self._client.state is AUTHENTICATING and version not in api.valid_versions:
             raise UnknownApiError(f"{api} has no version {version}")
-        passing = _forwarded(frame, header, api)
+        passing = _forwarded(frame, header, api, self._identity)
         if api.key in self._decoded:
             try:
                 passing.request = _decoded(payload)
                 passing.expects_response = is_answered(api, passing.request.message)
-                return passing
             except KafkaMessageError as error:
                 passing.error = error
         else:
             keep_start(api, version)
-        passing.expects_response = bool(api.response_name) and not (
-            api.name == PRODUCE and acks_in(api, version, payload, body) == 0
-        )
+        if passing.request is None:
+            passing.expects_response = bool(api.response_name) and not (
+                api.name == PRODUCE and acks_in(api, version, payload, body) == 0
+            )
+        self._identify(passing, api, frame[START_SIZE : LENGTH_SIZE + body])
         return passing
+
+    def _identify(self, request: RequestForwarded, api: Api, rest: bytes) -> None:
+        message = request.message
+        if api.name == API_VERSIONS and message is None:
+            try:
+                message = _decoded(request.data[LENGTH_SIZE:]).message
+            except KafkaMessageError:
+                message = None
+        request.identity = self._identity.after(request.header, message)
+        if request.identity is not self._identity:
+            self._identity, self._rests = request.identity, {}
+        if len(rest) <= LONGEST_REST:
+            self._rests[api.request_header_version(request._version)] = rest
 
     def _of_broker(self) -> Iterator[FromBroker]:
         side, requests = self._broker, self._requests
@@ -252,13 +293,15 @@ class ProxyConnection:
             else:
                 if opens_tokens(response.message, version):
                     self._client.change(Event.HANDSHAKE_ACCEPTED)
-                passing.response = response if key in self._decoded else None
+                if key in self._decoded:
+                    passing.response = response
+                    self._topic_names._learn(response.message)
         return passing
 
 
-def _forwarded(frame: bytes, header: RequestHeader, api: Api | None) -> RequestForwarded:
+def _forwarded(frame: bytes, header: RequestHeader, api: Api | None, identity: ClientIdentity) -> RequestForwarded:
     key, version = header.request_api_key, header.request_api_version
-    passing = RequestForwarded(frame, api, key, version, header.correlation_id)
+    passing = RequestForwarded(frame, api, key, version, header.correlation_id, identity, False)
     passing._header = header
     return passing
 

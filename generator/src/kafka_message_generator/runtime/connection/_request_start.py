@@ -8,43 +8,36 @@ from ..schema.build import SchemaBuilder
 from ..schema.descriptors import descriptor_of
 from ..schema.types import ESCAPED_STRINGS, SchemaError
 from ._incoming import LENGTH_SIZE
-from ._rules import PRODUCE
+from ._rules import API_VERSIONS, PRODUCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..protocol import Api
 
-_start = Struct(">hhih")
+_start = Struct(">hhi")
 START_SIZE = LENGTH_SIZE + _start.size
-# API key, version, correlation id, and client id length.
+# API key, version and correlation id.
 read_start = _start.unpack_from
+# Maximum size of the rest of a header, in bytes, that a proxy keeps for comparison.
+LONGEST_REST = 1 << 15
 
 
 class RequestStart:
 
-    __slots__ = ("_before_acks", "_is_compact", "_is_flexible", "_is_produce", "api")
+    __slots__ = ("_before_acks", "_is_compact", "api", "header_version", "is_produce")
 
     def __init__(self, api: Api, version: int) -> None:
         self.api = api
-        self._is_produce = api.name == PRODUCE
-        self._is_flexible = api.request_header_version(version) > 1
-        if self._is_produce:
+        self.header_version = api.request_header_version(version)
+        self.is_produce = api.name == PRODUCE
+        if self.is_produce:
             descriptor = descriptor_of(api.request_class)
             self._is_compact = version in descriptor.flexible
             names = [field.name for field in descriptor.fields if version in field.versions]
             self._before_acks = [field for field in descriptor.fields if field.name in names[: names.index("acks")]]
 
-    def expects_response(self, frame: bytes, client_id_size: int) -> bool | None:
-        pos = START_SIZE + client_id_size if client_id_size > 0 else START_SIZE
-        if client_id_size < -1 or pos > len(frame):
-            return None
-        if self._is_flexible:
-            if pos == len(frame) or frame[pos]:  # tagged fields
-                return None
-            pos += 1
-        return self._acks(frame, pos) if self._is_produce else True
-
-    def _acks(self, frame: bytes, pos: int) -> bool | None:
+    def expects_response(self, frame: bytes, pos: int) -> bool | None:
+        """Return whether the Produce body at ``pos`` gets a response; None if the body must be decoded."""
         if self._before_acks:  # the transactional id, usually null
             null = b"\0" if self._is_compact else b"\xff\xff"
             if len(self._before_acks) > 1 or not frame.startswith(null, pos):
@@ -58,7 +51,8 @@ STARTS: dict[tuple[int, int], RequestStart] = {}
 
 def keep_start(api: Api, version: int) -> None:
     has_client_id = version in api.valid_versions and api.request_header_version(version) > 0
-    if has_client_id and api.response_name and api.name != "SaslHandshake":
+    is_decoded = api.name in ("SaslHandshake", API_VERSIONS)
+    if has_client_id and api.response_name and not is_decoded and (int(api.key), version) not in STARTS:
         STARTS[int(api.key), version] = RequestStart(api, version)
 
 

@@ -21,6 +21,7 @@ from ..protocol import (
 )
 from ..protocol import api as api_of
 from ._events import ConnectionClosed, LocalProtocolError, TokenReceived
+from ._identity import UNKNOWN, ClientIdentity
 from ._incoming import Connection
 from ._rules import API_VERSIONS, check_response, check_text, check_type, is_answered, opens_tokens, unsupported
 from ._states import AUTHENTICATING, HANDSHAKING, READY, SERVER, Event
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 class RequestReceived:
     """A client's request. Answer it with ``ServerConnection.send``."""
 
-    __slots__ = ("_connection", "_encoded_response", "expects_response", "is_supported", "request")
+    __slots__ = ("_connection", "_encoded_response", "expects_response", "identity", "is_supported", "request")
 
     def __init__(self, request: DecodedRequest, connection: ServerConnection, is_supported: bool = True) -> None:
         self.request = request
@@ -49,6 +50,8 @@ class RequestReceived:
         """
         self.expects_response = is_answered(request.api, request.message)
         """False if no response is sent, as to a ProduceRequest with ``acks=0``."""
+        self.identity: ClientIdentity = connection.identity
+        """Identity of the client as of this request; a header without client id refers to an earlier one."""
         self._connection = connection
         self._encoded_response: bytes | None = None
 
@@ -111,10 +114,16 @@ class ServerConnection(Connection[ServerEvent]):
         self._max_unanswered = max_unanswered
         self._unanswered = 0  # number of unanswered requests
         self._accepted: set[bytes] = set()  # API keys and versions, as encoded in requests
+        self._identity = UNKNOWN
         self._announced = BrokerVersions.from_response(announced) if announced is not None else None
         super().__init__(max_frame_size, SERVER, READY)
         self._waiting: deque[RequestReceived | bytes] = deque()  # bytes: the frame of a token
         self._unanswered_tokens = 0
+
+    @property
+    def identity(self) -> ClientIdentity:
+        """What the client has reported about itself."""
+        return self._identity
 
     @property
     def unanswered(self) -> tuple[RequestReceived, ...]:
@@ -197,10 +206,12 @@ class ServerConnection(Connection[ServerEvent]):
                 request = DecodedRequest(
                     error.header, error.api, error.header.request_api_version, error.api.request_class()
                 )
+                self._identity = self._identity.after(request.header)
                 return RequestReceived(request, self, is_supported=False)
             raise self._incoming.refuse(payload, "unsupported request", error) from error
         except KafkaMessageError as error:
             raise self._incoming.refuse(payload, "invalid request", error) from error
+        self._identity = self._identity.after(request.header, request.message)
         return RequestReceived(request, self)
 
     def _accept(self, payload: bytes) -> None:

@@ -217,18 +217,18 @@
     const body = table.createTBody();
     const tops =
       root.children.length === 1 && root.children[0].children.length ? root.children[0].children : root.children;
-    for (const top of tops) lines(body, top, 0, showsSecrets);
+    for (const top of tops) appendLines(body, top, 0, showsSecrets);
     return table;
   }
 
-  function lines(body, span, depth, showsSecrets) {
+  function appendLines(body, span, depth, showsSecrets) {
     let [leaf, inside] = [span, span.children];
     if (inside.length && ["array", "section"].includes(span.role) && inside[0].role === "length") {
       [leaf, ...inside] = inside;
     }
     if (!span.children.length && ["struct", "section"].includes(span.role) && span.start === span.end) return;
     if (span.start < MOST_SHOWN) body.append(line(span, leaf, depth, showsSecrets));
-    for (const child of inside) lines(body, child, depth + 1, showsSecrets);
+    for (const child of inside) appendLines(body, child, depth + 1, showsSecrets);
   }
 
   function line(span, leaf, depth, showsSecrets) {

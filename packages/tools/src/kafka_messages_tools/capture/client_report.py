@@ -24,6 +24,8 @@ class Client:
     software_name: str | None
     """Software name from the ApiVersions request, or None."""
     software_version: str | None
+    is_unknown: bool = False
+    """True if the client id was in a request that was not captured (KIP-1313)."""
     connections: set[TcpConnection] = field(default_factory=set)
     hosts: set[str] = field(default_factory=set)
     versions: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -87,8 +89,8 @@ class Client:
         apis: dict[str, dict[str, int]] = {}
         for (key, version), count in sorted(self.versions.items()):
             apis.setdefault(api_name(self.package, key), {})[str(version)] = count
-        return {
-            "client_id": self.client_id,
+        known: dict[str, object] = {} if self.is_unknown else {"client_id": self.client_id}
+        return known | {
             "software_name": self.software_name,
             "software_version": self.software_version,
             "hosts": sorted(self.hosts),
@@ -153,6 +155,10 @@ def _gaps(package: Package, key: int, version: int) -> tuple[str, ...]:
     return found
 
 
+# Client id, software name and version, and whether the client is unknown.
+_ClientKey = tuple[str | None, str | None, str | None, bool]
+
+
 class Clients:
     """Collector of clients and their API versions.
 
@@ -162,9 +168,7 @@ class Clients:
     def __init__(self, *, show_secrets: bool = False, package: str | Package = DEFAULT) -> None:
         self._package = load(package)
         self._redacts = not show_secrets
-        self._clients: dict[tuple[str | None, str | None, str | None], Client] = {}
-        # Software name and version by connection.
-        self._software: dict[TcpConnection, tuple[str, str]] = {}
+        self._clients: dict[_ClientKey, Client] = {}
 
     def add(self, exchange: Exchange) -> None:
         """Add an exchange to its client. Exchanges without a request header are ignored."""
@@ -172,15 +176,9 @@ class Clients:
         if header is None:
             return
         connection = exchange.connection
-        if exchange.api is not None and exchange.api.name == "ApiVersions" and exchange.request is not None:
-            message = exchange.request.message
-            name, version = getattr(message, "client_software_name", ""), getattr(
-                message, "client_software_version", ""
-            )
-            if name and len(self._software) < 100 * MOST_CLIENTS:
-                self._software[connection] = name, version
-        software = self._software.get(connection, (None, None))
-        client = self._client(client_id_of(exchange, self._redacts), *software)
+        identity = exchange.identity
+        software = (None, None) if identity is None else (identity.software_name, identity.software_version)
+        client = self._client((client_id_of(exchange, self._redacts), *software, exchange.is_client_unknown))
         client.versions[header.request_api_key, header.request_api_version] += 1
         if len(client.connections) < MOST_CLIENTS:
             client.connections.add(connection)
@@ -189,10 +187,9 @@ class Clients:
         if exchange.response is not None:
             client.errors += any(True for _ in errors_in(exchange.response.message, self._package))
 
-    def _client(self, client_id: str | None, name: str | None, version: str | None) -> Client:
-        key = client_id, name, version
+    def _client(self, key: _ClientKey) -> Client:
         if key not in self._clients and len(self._clients) >= MOST_CLIENTS:
-            key = BEYOND, None, None
+            key = BEYOND, None, None, False
         return self._clients.setdefault(key, Client(self._package, *key))
 
     def __iter__(self) -> Iterator[Client]:

@@ -38,8 +38,13 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
             "api_key": header.request_api_key,
             "api_version": header.request_api_version,
             "correlation_id": header.correlation_id,
-            "client_id": client_id_of(exchange, redacts),
         }
+        if not exchange.is_client_unknown:
+            entry["client_id"] = client_id_of(exchange, redacts)
+        if exchange.identity is not None and exchange.identity.client_instance_id is not None:
+            entry["client_instance_id"] = exchange.package.module("json").uuid_text(
+                exchange.identity.client_instance_id
+            )
     elif exchange.is_token:
         entry["sasl_token"] = True
     if exchange.request_frame is not None:
@@ -58,8 +63,8 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
 
 def client_id_of(exchange: Exchange, redacts: bool) -> str | None:
     """Return the client id; if ``redacts``, redact unprintable ids of undecodable exchanges that may hold secrets."""
-    client = None if exchange.header is None else exchange.header.client_id
-    is_odd = exchange.request is None and client is not None and not client.isprintable()
+    client = exchange.client_id
+    is_odd = client is not None and not client.isprintable() and exchange.request is None
     return _redacted(exchange) if redacts and is_odd and _may_hold_secrets(exchange) else client
 
 
@@ -158,7 +163,7 @@ def to_line(exchange: Exchange, width: int | None = None) -> str:
     assert first is not None
     widths = _widths(width)
     frames = (exchange.request_frame, exchange.response_frame)
-    client = clean(client_id_of(exchange, redacts=True) or "-")
+    client = "?" if exchange.is_client_unknown else clean(client_id_of(exchange, redacts=True) or "-")
     cells = {
         "number": str(exchange.number),
         "time": "" if first.time_ns is None else time_text(first.time_ns)[11 : 11 + widths["time"]],

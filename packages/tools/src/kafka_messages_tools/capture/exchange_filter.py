@@ -25,7 +25,7 @@ class ExchangeFilter:
         header = exchange.header
         if self.apis and (header is None or header.request_api_key not in self.apis):
             return False
-        if self.clients and (header is None or header.client_id not in self.clients):
+        if self.clients and exchange.client_id not in self.clients:
             return False
         if self.errors is None:
             return True

@@ -17,6 +17,7 @@ from .report import CaptureReport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kafka_messages.connection import ClientIdentity
     from kafka_messages.protocol import Api, DecodedRequest, DecodedResponse
 
 _essential = Struct(">hhi")
@@ -45,6 +46,10 @@ class Exchange:
         self.response_frame = response
         self.is_token = is_token
         """True for SASL tokens without a request header, which follow a SaslHandshake of version 0."""
+        self.identity: ClientIdentity | None = None
+        """Identity of the client as of the request; None without a header, or without the component ``connection``."""
+        self.is_client_unknown = False
+        """True if the header refers to a request with the client id that was not captured (KIP-1313)."""
 
     def __repr__(self) -> str:
         if self.header is None:
@@ -89,6 +94,12 @@ class Exchange:
             return error.header
         except self.package.root.KafkaMessageError:
             return _cut_header(self.package, self.request_frame.data)
+
+    @property
+    def client_id(self) -> str | None:
+        """Client id of the header or, if it has none, of an earlier request of the connection."""
+        own: str | None = None if self.header is None else self.header.client_id
+        return self.identity.client_id if own is None and self.identity is not None else own
 
     @cached_property
     def api(self) -> Api | None:
@@ -177,25 +188,25 @@ def exchanges(
 
     Undecodable exchanges are included, with their bytes and the reason.
     """
-    report, package = report or CaptureReport(), load(package)
+    report = report or CaptureReport()
+    for number, exchange in enumerate(_paired(found, load(package)), 1):
+        exchange.number = number
+        yield _counted(exchange, report)
+
+
+def _paired(found: Iterable[Frame | End], package: Package) -> Iterator[Exchange]:
     plausibility = Plausibility(package)
     by_connection: dict[int, _PendingRequests] = {}
-    number = 0
     for each in found:
         key = each.connection.number
         pending = by_connection.get(key) or by_connection.setdefault(key, _PendingRequests(package, plausibility))
         if isinstance(each, End):
             del by_connection[key]
-            made = pending.end()
+            yield from pending.end()
         else:
-            made = pending.request(each) if each.is_request else pending.response(each)
-        for request, response, is_token in made:
-            number += 1
-            yield _counted(Exchange(number, request, response, is_token=is_token, package=package), report)
+            yield from pending.request(each) if each.is_request else pending.response(each)
     for pending in by_connection.values():
-        for request, response, is_token in pending.end():
-            number += 1
-            yield _counted(Exchange(number, request, response, is_token=is_token, package=package), report)
+        yield from pending.end()
 
 
 def _counted(exchange: Exchange, report: CaptureReport) -> Exchange:
@@ -209,68 +220,94 @@ def _counted(exchange: Exchange, report: CaptureReport) -> Exchange:
     return exchange
 
 
-_Made = Iterator[tuple[Frame | None, Frame | None, bool]]
-
-
 class _PendingRequests:
 
     def __init__(self, package: Package, plausibility: Plausibility) -> None:
         self._package = package
         self._plausibility = plausibility
-        # Requests without a response: correlation id, frame, and whether the frame is a SASL token.
-        self._waiting: deque[tuple[int, Frame, bool]] = deque()
+        # Requests without a response, with their correlation ids.
+        self._waiting: deque[tuple[int, Exchange]] = deque()
         self._unmatched: deque[tuple[int, Frame]] = deque()
         self._may_be_token = False
+        self._identities = _Identities(package)
 
-    def request(self, frame: Frame) -> _Made:
+    def request(self, frame: Frame) -> Iterator[Exchange]:
         may_be_token = self._may_be_token or self._plausibility.may_be_token(frame.data)
         is_token = may_be_token and not self._plausibility.is_request(frame.data)
         if not is_token and _is_old_handshake(self._package, frame):
             self._may_be_token = True  # the response of the handshake may not have been captured
-        exchange = Exchange(0, frame, None, is_token=is_token, package=self._package)
-        if exchange.has_no_response:
-            yield frame, None, False
+        exchange, decoded = (Exchange(0, frame, None, is_token=is_token, package=self._package) for _ in range(2))
+        self._identities.add(decoded, frame)
+        exchange.identity, exchange.is_client_unknown = decoded.identity, decoded.is_client_unknown
+        if decoded.has_no_response:
+            yield exchange
             return
         number = _correlation_id(frame, 4)
         match = next((each for each in self._unmatched if each[0] == number), None)
         if match is not None and not is_token:
             self._unmatched.remove(match)
-            yield frame, match[1], False
+            exchange.response_frame = match[1]
+            yield exchange
             return
-        self._waiting.append((number, frame, is_token))
+        self._waiting.append((number, exchange))  # holds no decoded message
         if len(self._waiting) > MOST_WAITING:
-            _, oldest, was_token = self._waiting.popleft()
-            yield oldest, None, was_token
+            yield self._waiting.popleft()[1]
 
-    def response(self, frame: Frame) -> _Made:
-        if self._waiting and self._waiting[0][2]:
-            yield self._waiting.popleft()[1], frame, True
+    def response(self, frame: Frame) -> Iterator[Exchange]:
+        if self._waiting and self._waiting[0][1].is_token:
+            exchange = self._waiting.popleft()[1]
+            exchange.response_frame = frame
+            yield exchange
             return
         number = _correlation_id(frame, 0)
-        if all(waiting[0] != number for waiting in self._waiting):
+        if all(waiting != number for waiting, _ in self._waiting):
             self._unmatched.append((number, frame))
             if len(self._unmatched) > MOST_UNMATCHED:
-                yield None, self._unmatched.popleft()[1], False
+                yield Exchange(0, None, self._unmatched.popleft()[1], package=self._package)
             return
         while self._waiting:
-            waiting, request, is_token = self._waiting.popleft()
+            waiting, exchange = self._waiting.popleft()
             if waiting == number:
-                self._note_handshake(request, frame)
-                yield request, frame, is_token
+                self._note_handshake(exchange.request_frame, frame)
+                exchange.response_frame = frame
+                yield exchange
                 return
-            yield request, None, is_token
+            yield exchange
 
-    def _note_handshake(self, request: Frame, response: Frame) -> None:
-        if _is_old_handshake(self._package, request):
+    def _note_handshake(self, request: Frame | None, response: Frame) -> None:
+        if request is not None and _is_old_handshake(self._package, request):
             self._may_be_token = response.data[4:6] == b"\x00\x00"
 
-    def end(self) -> _Made:
-        for _, request, is_token in self._waiting:
-            yield request, None, is_token
-        for _, response in self._unmatched:
-            yield None, response, False
+    def end(self) -> Iterator[Exchange]:
+        yield from (exchange for _, exchange in self._waiting)
+        yield from (Exchange(0, None, response, package=self._package) for _, response in self._unmatched)
         self._waiting.clear()
         self._unmatched.clear()
+
+
+class _Identities:
+    """Identity of the client of a connection, request by request."""
+
+    def __init__(self, package: Package) -> None:
+        self._connection = package.module("connection") if package.has("connection") else None
+        self._identity: Any = self._connection and self._connection.ClientIdentity()
+        self._end = 0  # stream offset after the last request
+        self._is_complete = True  # False if the capture misses an earlier request
+
+    def add(self, exchange: Exchange, frame: Frame) -> None:
+        self._is_complete &= frame.connection.is_whole and frame.offset == self._end
+        self._end = frame.offset + 4 + frame.size
+        header, api = exchange.header, exchange.api
+        if self._connection is None or header is None:
+            return
+        # An unprintable client id of an undecodable request may be bytes of something else.
+        if (header.client_id or "").isprintable() or exchange.request is not None:
+            message = exchange.request.message if api and api.name == "ApiVersions" and exchange.request else None
+            self._identity = self._identity.after(header, message)
+        exchange.identity = self._identity
+        if self._identity.client_id is None:
+            self._is_complete &= exchange.request is not None
+            exchange.is_client_unknown = not self._is_complete and self._connection.omits_identity(header)
 
 
 def _is_old_handshake(package: Package, frame: Frame) -> bool:

@@ -39,7 +39,8 @@ def _words(what: str, count: int) -> str:
 def client_lines(clients: Iterable[Client]) -> Iterator[str]:
     """Yield the lines for each client: its API versions, and the Kafka releases that lack some of these versions."""
     for client in clients:
-        name = "(no client id)" if client.client_id is None else clean(client.client_id)
+        absent = "(unknown client)" if client.is_unknown else "(no client id)"
+        name = absent if client.client_id is None else clean(client.client_id)
         software = " ".join(filter(None, (client.software_name, client.software_version))) or "unknown software"
         yield (
             f"{name}: {clean(software)}, at {', '.join(sorted(client.hosts))}; "

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from kafka_messages import Message
     from kafka_messages.protocol import Api
 
+# Fields with the identity of a client: name, type letter and message. From the first version of RequestHeader with the
+# second field, only the first request of a connection has the ids (KIP-1313, not merged).
+IDENTITY = (
+    ("client_id", "s", "RequestHeader"),
+    ("client_instance_id", "u", "RequestHeader"),
+    ("client_software_name", "s", "ApiVersionsRequest"),
+    ("client_software_version", "s", "ApiVersionsRequest"),
+)
 # Default TCP ports of brokers.
 PORTS = "9092-9094"
 
@@ -49,6 +57,13 @@ def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
     yield "for key, api in pairs(APIS) do API_NAMES[key] = api.name end"
     yield "local ERRORS = {"
     yield from (f"  [{int(code)}] = {_text(code.name)}," for code in protocol.ErrorCode)
+    yield "}"
+    fields = package.module("schema").descriptor_of(package.message("RequestHeader")).fields
+    omitting = next((field.versions.lowest for field in fields if field.name == IDENTITY[1][0]), "math.huge")
+    yield f"local OMITS_IDS_FROM = {omitting}"
+    yield "local IDENTITY = {"
+    for field, letter, message in IDENTITY:
+        yield f"  {{ name = {_text(field)}, letter = {_text(letter)}, message = {_text(message)} }},"
     yield "}"
     yield "local PLANS = {"
     yield from map(_plan, map(package.message, ("RequestHeader", "ResponseHeader")))

@@ -21,6 +21,7 @@ local f_trailing = register(ProtoField.bytes(abbreviation("trailing"), "trailing
 local f_request_in = register(ProtoField.framenum(abbreviation("request_in"), "request in", base.NONE, frametype.REQUEST))
 local f_api = register(ProtoField.string(abbreviation("api"), "API"))
 local f_version = register(ProtoField.int16(abbreviation("api_version"), "API version"))
+local f_client_unknown = register(ProtoField.bool(abbreviation("client_unknown"), "client unknown"))
 local f_is_request = register(ProtoField.bool(abbreviation("is_request"), "is a request"))
 local e_problem = ProtoExpert.new(abbreviation("problem"), "cannot be decoded", expert.group.MALFORMED, expert.severity.ERROR)
 proto.experts = { e_problem }
@@ -246,6 +247,8 @@ local function uuid_text(range)
   return table.concat(text)
 end
 
+local ZERO_UUID = ("A"):rep(22)
+
 local read_struct
 
 local function add_null(r, tree, op, start)
@@ -274,6 +277,10 @@ local function add_batches(tvb, tree, start, size)
   end
 end
 
+local function note(r, op, text)
+  if r.noted and r.noted[op.name] ~= nil then r.noted[op.name] = text end
+end
+
 local function read_scalar(r, tree, op, is_element)
   local start, letter = r.pos, op.letter
   if op.packed then
@@ -282,8 +289,14 @@ local function read_scalar(r, tree, op, is_element)
   elseif letter == "s" then
     local size = length(r, { is_compact = op.is_compact, is_nullable = op.is_nullable and not is_element }, 2)
     if not size then return add_null(r, tree, op, start) end
-    if size == 0 then tree:add(field_of(op.name, "s"), r.tvb:range(start, r.pos - start), "")
-    else tree:add_packet_field(field_of(op.name, "s"), take(r, size), ENC_UTF_8) end
+    if size == 0 then
+      tree:add(field_of(op.name, "s"), r.tvb:range(start, r.pos - start), "")
+      note(r, op, "")
+    else
+      local range = take(r, size)
+      tree:add_packet_field(field_of(op.name, "s"), range, ENC_UTF_8)
+      note(r, op, range:string(ENC_UTF_8))
+    end
   elseif letter == "y" or letter == "r" then
     local size = length(r, { is_compact = op.is_compact, is_nullable = op.is_nullable and not is_element }, 4)
     if not size then return add_null(r, tree, op, start) end
@@ -296,6 +309,7 @@ local function read_scalar(r, tree, op, is_element)
   elseif letter == "u" then
     local range = take(r, 16)
     tree:add(field_of(op.name, "u"), range, uuid_text(range))
+    if uuid_text(range) ~= ZERO_UUID then note(r, op, uuid_text(range)) end
   else
     local wire = op.wire or letter
     local range = take(r, widths[wire])
@@ -397,12 +411,12 @@ read_struct = function(r, tree, layout, plan)
   end
 end
 
--- Dissects a message; returns the offset after it.
-local function read_message(tvb, start, stop, tree, message, version)
+-- Dissects a message; returns the offset after it. Values of the fields in `noted` are written into it.
+local function read_message(tvb, start, stop, tree, message, version, noted)
   local plan = plan_of(message)
   local number = plan.versions[version]
   if not number then fail(message .. " has no version " .. version) end
-  local r = { tvb = tvb, pos = start, stop = stop }
+  local r = { tvb = tvb, pos = start, stop = stop, noted = noted }
   local fine, problem = pcall(read_struct, r, tree, plan.layouts[number], plan)
   if not fine then fail(type(problem) == "table" and problem.reason or tostring(problem)) end
   return r.pos
@@ -418,7 +432,7 @@ function proto.init() conversations = {} end
 local function conversation()
   local stream = stream_of()
   local key = stream and stream.value or -1
-  conversations[key] = conversations[key] or { requests = {} }
+  conversations[key] = conversations[key] or { requests = {}, identity = {} }
   return conversations[key]
 end
 
@@ -471,6 +485,32 @@ local function remember(talk, id, number, key, version)
   known[#known + 1] = { number = number, key = key, version = version }
 end
 
+-- Fields of a message with the identity of the client, to be filled while the message is read.
+local function to_note(message)
+  local noted = {}
+  for _, each in ipairs(IDENTITY) do if each.message == message then noted[each.name] = false end end
+  return noted
+end
+
+-- Remembers what a request reports about its client; shows what only an earlier one reported. Returns true if either.
+local function show_identity(tvb, pinfo, tree, talk, message, noted)
+  local is_known = false
+  for _, each in ipairs(IDENTITY) do
+    if each.message == message then
+      local known, last, value = talk.identity[each.name] or {}, nil, noted[each.name]
+      talk.identity[each.name] = known
+      for _, one in ipairs(known) do if one.number <= pinfo.number then last = one.value end end
+      if value then
+        if last ~= value then known[#known + 1] = { number = pinfo.number, value = value } end
+      elseif last then
+        tree:add(field_of(each.name, each.letter), tvb:range(4, 0), last):set_generated()
+      end
+      is_known = is_known or (value or last or false) ~= false
+    end
+  end
+  return is_known
+end
+
 local function set_info(pinfo, text)
   pinfo.cols.protocol = TITLE
   if pinfo.cols.info.append then pinfo.cols.info:append(" " .. text) end
@@ -491,11 +531,17 @@ local function show_request(tvb, pinfo, tree, talk)
   tree:append_text(", " .. api.name .. " v" .. version .. " request")
   set_info(pinfo, api.name .. " v" .. version .. " request")
   local header = tree:add(proto, tvb:range(4, 0), "header")
-  local at = read_message(tvb, 4, stop, header, "RequestHeader", header_version(api.request_headers, version))
+  local noted, of_header = to_note("RequestHeader"), header_version(api.request_headers, version)
+  local at = read_message(tvb, 4, stop, header, "RequestHeader", of_header, noted)
   header:set_len(at - 4)
+  if not show_identity(tvb, pinfo, tree, talk, "RequestHeader", noted) and of_header >= OMITS_IDS_FROM then
+    tree:add(f_client_unknown, tvb:range(4, 0), true):set_generated()
+  end
   if not PLANS[api.request] then fail("the API " .. api.name .. " was removed") end
+  noted = to_note(api.request)
   local body = tree:add(proto, nothing(tvb, at), "body")
-  local last = read_message(tvb, at, stop, body, api.request, version)
+  local last = read_message(tvb, at, stop, body, api.request, version, noted)
+  show_identity(tvb, pinfo, tree, talk, "ApiVersionsRequest", noted)
   body:set_len(last - at)
   if last < stop then tree:add(f_trailing, tvb:range(last, stop - last)) end
 end
