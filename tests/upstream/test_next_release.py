@@ -149,6 +149,17 @@ def test_module_without_definitions_in_the_source_is_kept_and_named(
         assert "Simple" not in printed
 
 
+def test_every_module_of_a_checkout_is_read(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for module, folder in (("clients", "common/message"), ("group-coordinator", "message")):
+        target = root / "kafka" / module / "src" / "main" / "resources" / folder
+        shutil.copytree(root / "specs" / "kafka" / module, target)
+    (root / "kafka/group-coordinator/src/main/resources/message/OffsetCommitKey.json").unlink()
+    assert imported(root, str(root / "kafka"), "--release", "4.5.0") == 0
+    printed = capsys.readouterr().out
+    assert "kept" not in printed
+    assert "  OffsetCommitKey: removed with all its versions (0)\n" in printed
+
+
 def test_overlay_on_jars_keeps_the_modules_without_jars(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     jars, clients = root / "jars", root / "specs" / "kafka" / "clients"
     jars.mkdir()

@@ -14,6 +14,7 @@ from kafka_message_generator.compat.history_page import impact_page
 from kafka_message_generator.compat.impact import ImpactItem, ImpactReport, ImpactSection, impact
 from kafka_message_generator.compat.impact_texts import as_html, as_text
 from kafka_message_generator.compat.signatures import signature_of
+from kafka_message_generator.definitions import set_of_folder
 from kafka_message_generator.spec.model import COORDINATOR_KEY, HEADER, REQUEST, RESPONSE
 from tests.support.compat_command import run
 from tests.support.pages import ROOT
@@ -130,7 +131,15 @@ OLD = {
     "ResponseHeader": definition("ResponseHeader", "header", "0-1", HEADERS[2]).replace(
         '"0+", "fields"', '"1+", "fields"'
     ),
-    "AskRequest": definition("AskRequest", "request", "0-2", ALPHA % "", BETA, more=KEY + LISTENERS),
+    "AskRequest": definition(
+        "AskRequest",
+        "request",
+        "0-2",
+        ALPHA % ', "about": "A digit."',
+        BETA,
+        more=KEY + LISTENERS,
+        about="Asks for it.",
+    ),
     "AskResponse": definition("AskResponse", "response", "0-2", ALPHA % "", more=KEY),
     "ByeRequest": definition("ByeRequest", "request", "0", BETA, more='"apiKey": 8, '),
     "ByeResponse": definition("ByeResponse", "response", "0", BETA, more='"apiKey": 8, '),
@@ -279,6 +288,23 @@ def test_html_report_escapes_markup() -> None:
     assert "<summary>&lt;b&gt; (1)</summary>\n<p>&amp;</p>" in page
     assert "<li><code>&lt;i&gt;</code>: a&lt;b" in page
     assert "<code>&lt;u&gt;</code>" in page
+
+
+def test_missing_descriptions_of_the_history_are_no_change() -> None:
+    new = set_of_folder(ROOT / "specs" / "kafka")
+    same = items(impact(baseline("Kafka 4.4.0", [set_of_release(HISTORY, "4.4.0")]), new), "No change on the wire")
+    assert same == {}
+
+
+@pytest.mark.parametrize("option", [("--format", "json"), ("--waivers", "waivers.toml")])
+def test_options_without_meaning_for_the_impact_exit_with_3(
+    option: tuple[str, str], sides: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = sides
+    assert run("--old", old, "--new", new, "--impact", *option) == 3
+    assert capsys.readouterr().err == (
+        "--impact: has no other format and no waivers; for a page, add --html FILE\nnothing was compared\n"
+    )
 
 
 def test_html_without_impact_exits_with_3(sides: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

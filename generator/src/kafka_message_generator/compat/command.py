@@ -70,6 +70,8 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
             return COMPATIBLE
         if arguments.html is not None and not arguments.impact:
             raise CompatInputError("--html: only the report of --impact is printed as HTML; add --impact")
+        if arguments.impact and (arguments.format != "text" or arguments.waivers is not None):
+            raise CompatInputError("--impact: has no other format and no waivers; for a page, add --html FILE")
         if arguments.impact:
             return _impact(read_folder, arguments)
         report = _report(read_folder, arguments)

@@ -127,9 +127,9 @@ def _unseen(step: MessageStep, former: str) -> Iterator[str]:
     """Yield changes for which ``compat`` has no rule."""
     before, now = step.old.messages[former], step.new.messages[step.name]
     was, is_ = dict(step.old.members(former)), dict(step.new.members(step.name))
-    if before.about != now.about:
+    if before.about and before.about != now.about:  # the history has no descriptions
         yield "another description"
-    if described := sorted(path for path in was.keys() & is_.keys() if was[path].about != is_[path].about):
+    if described := sorted(path for path in was.keys() & is_.keys() if was[path].about not in ("", is_[path].about)):
         yield f"another description of {', '.join(described)}"
     if [path for path in was if path in is_] != [path for path in is_ if path in was]:
         yield "another order of fields in the file"

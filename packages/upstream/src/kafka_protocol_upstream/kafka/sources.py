@@ -25,7 +25,7 @@ from kafka_protocol_upstream.kafka.definitions import (
 )
 
 Found = dict[str, SourceDefinition]
-_MODULE = re.compile(r"([^/]+)/src/main/resources/common/message/")
+_MODULE = re.compile(r"([^/]+)/src/main/resources/")
 
 
 def of_folder(folder: Path, known: Found, release: str, temporary: str = "") -> Found:
