@@ -131,7 +131,9 @@ def rows(found: list[dict[str, Any]], sums: str) -> list[list[str]]:
 def parse() -> Namespace:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--samples", type=int, default=11, help="rounds per case (default 11)")
-    parser.add_argument("--package", default=str(environments.HERE.parent / "generated" / "src"), metavar="PATH")
+    parser.add_argument(
+        "--package", default=str(environments.HERE.parent / "packages" / "records" / "src"), metavar="PATH"
+    )
     parser.add_argument("--work", type=Path, default=environments.HERE / ".venvs", metavar="DIR")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report there too")
     parser.add_argument("--inside", type=int, choices=(0, 1), help="internal: measure in this process")

@@ -48,8 +48,9 @@ def test_listed_versions_of_a_pair_equal_the_api() -> None:
             assert listed[api.request_name] == listed[api.response_name] == wanted
 
 
-def test_listed_header_versions_equal_the_api() -> None:
+def test_listed_header_versions_equal_the_api_and_the_descriptor() -> None:
     for each in all_messages():
+        assert descriptor_of(each.message_class).header_versions == each.header_versions
         found = [each.header_version(version) for version in each.valid_versions]
         if each.kind not in ("request", "response"):
             assert found == [None] * len(found)

@@ -45,8 +45,8 @@ def of(message: str, *names: object, **more: object) -> dict[str, Any]:
 
 BY = {"values": {"1": "topicName"}}
 TYPES = (
-    "brokerId, clientId, clientMetrics, delegationToken, groupId, principal, producerId, shareKey, topicName, "
-    "transactionalId, user"
+    "brokerId, clientId, clientMetrics, clusterId, delegationToken, groupId, principal, producerId, rack, shareKey, "
+    "topicName, transactionalId, user"
 )
 BROKEN = [
     ("{}", "1: $: expected an array of entries, found object"),

@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from kafka_messages import all_messages
 from kafka_messages.secrets._detection import METADATA_TOPIC, METADATA_TOPIC_ID
 
 from kafka_message_generator import cli, definitions
 from kafka_message_generator.export.command import SCHEMA_FILE, write
 from kafka_message_generator.export.document import document, text
 from tests.support import vectors
+from tests.support.building import write_specs
+from tests.support.invoices import DEFINITIONS
 from tests.support.pages import ROOT
 from tests.support.vectors import plain
 
@@ -113,6 +116,30 @@ def test_protocol_json_of_metadata_request_has_the_expected_content(kafka: dict[
         },
     ]
     assert topic["fields"][0]["default"] == "A" * 22
+
+
+def test_every_version_of_requests_and_responses_has_its_header_version(kafka: dict[str, Any]) -> None:
+    of_messages = {each["name"]: each.get("headerVersions") for each in kafka["messages"]}
+    assert of_messages == {
+        each.name: [each.header_version(version) for version in each.valid_versions] if each.header_versions else None
+        for each in all_messages()
+    }
+    for each in kafka["apis"]:
+        for side in ("request", "response"):
+            assert each.get(f"{side}HeaderVersions") == of_messages.get(each.get(side)), each["name"]
+
+
+def test_declared_header_versions_are_exported(tmp_path: Path) -> None:
+    request, response = (
+        {**definition, "headerVersions": ranges}
+        for definition, ranges in zip(DEFINITIONS, ({"2+": 3, "0": 1, "1": 0}, {"0-2": 1, "3+": 2}), strict=False)
+    )
+    found = document(definitions.load(write_specs(tmp_path, request, response)))
+    parsed = json.loads(text(found))
+    expected = {"InvoiceRequest": [1, 0, 3, 3], "InvoiceResponse": [1, 1, 1, 2]}
+    assert {each["name"]: each["headerVersions"] for each in parsed["messages"]} == expected
+    [api] = parsed["apis"]
+    assert (api["requestHeaderVersions"], api["responseHeaderVersions"]) == tuple(expected.values())
 
 
 def test_integer_too_large_for_a_double_is_a_string(kafka: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from kafka_messages.connection._tables import ENTITIES
 from kafka_messages.schema.descriptors import FieldDescriptor, address_of, descriptor_of
 
 LOOKS_LIKE_A_NAME = re.compile(
-    r"broker|candidate|client_id|controller|coordinator|elr|entity|group|isr|leader|node|owner|principal|producer|renewer"
+    r"broker|candidate|client_id|cluster|controller|coordinator|elr|entity|group|isr|leader|node|owner|principal|producer|rack|renewer"
     r"|replica|requester|resource|successor|token|topic|transactional|user|voted|voter|(^|_)(id|ids|key|keys|match|name|names)$"
 ).search
 TYPES = ("int32", "int64", "string")
@@ -19,16 +19,14 @@ NO_NAMES = {
     r"\w*_epoch": "counts",
     r"producer_id_len": "counts",
     r"(assignor|protocol|client_software)_name": "of a piece of software",
-    r"cluster_id": "of the cluster itself, of which there is one on a connection",
     r"configuration_keys": "of settings, which are the same everywhere",
     r"correlation_id|generation_id|session_id|subscription_id": "a number of this connection or this group alone",
     r"(group_)?instance_id|member_id|process_id": "known within a group alone",
     r"(entity|group|\w*principal)_type|group_state": "one of a few words",
     r"partition_ids?|topic_group_id": "the number of a part",
-    r"rack_id": "of a place",
     r"subtopology_id|successors": "of a part of a Kafka Streams program",
     r"\w*topic_regex|transactional_id_pattern": "a regular expression, which may stand for any names",
-    r"topic_authorized_operations": "bits",
+    r"(cluster|topic)_authorized_operations": "bits",
 }
 """Reasons by pattern of the field name."""
 OF_A_LISTENER = "of a listener"
@@ -80,6 +78,13 @@ NO_NAMES_HERE = {
 }
 """Reasons by path of a single field."""
 
+# Brokers and controllers share one range of node ids.
+NODES = (
+    *("adding_replicas", "broker_id", "broker_ids", "candidate_id", "controller_id", "eligible_leader_replicas", "id"),
+    *("isr", "isr_nodes", "last_known_elr", "leader", "leader_id", "new_isr", "node_id", "offline_replicas"),
+    *("preferred_read_replica", "preferred_successors", "removing_replicas", "replica_id", "replica_nodes", "replicas"),
+    *("voted_id", "voter_id"),
+)
 OF_AN_ACL = "whom an ACL lets in: a client, which nobody connects to"
 OF_A_CLIENT = "a client as a broker saw it, without a port: nobody connects to it"
 NO_ADDRESSES = {
@@ -135,6 +140,20 @@ def test_every_name_like_field_is_an_entity_or_excluded() -> None:
     assert found == set()
     assert patterns == set(NO_NAMES)
     assert here == set(NO_NAMES_HERE)
+
+
+def test_nodes_racks_and_clusters_have_their_entity_type() -> None:
+    annotated = {each[:3]: each[3] for each in ENTITIES}
+    names: dict[str, set[str]] = {"brokerId": set(), "rack": set(), "clusterId": set()}
+    for message, struct, fields in structs():
+        for field in fields:
+            entity = field.entity_type or annotated.get((message, struct, field.name))
+            if entity in names:
+                names[entity].add(field.name)
+            assert entity == "brokerId" or not (entity and field.type == "int32"), path_of(message, struct, field)
+    assert names["rack"] == {"rack", "rack_id", "racks"}
+    assert names["clusterId"] == {"cluster_id"}
+    assert names["brokerId"] == set(NODES)
 
 
 def test_every_address_like_field_is_an_endpoint_or_excluded() -> None:

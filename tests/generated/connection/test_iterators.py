@@ -131,6 +131,7 @@ def test_entities_are_found_by_type() -> None:
     assert found == [
         ("controller_id", "brokerId", 1),
         ("brokers[0].node_id", "brokerId", 1),
+        ("brokers[0].rack", "rack", "r"),
         ("topics[0].name", "topicName", "orders"),
         ("topics[0].partitions[0].leader_id", "brokerId", 2),
         ("topics[0].partitions[0].replica_nodes[0]", "brokerId", 2),
@@ -210,7 +211,9 @@ def test_values_of_wrong_type_raise() -> None:
 def test_unknown_entity_type_is_rejected_with_suggestion() -> None:
     with pytest.raises(ValueError, match=r"^unknown entity type 'topicNames'; did you mean 'topicName'\?$"):
         entities(METADATA, "topicNames")  # type: ignore[arg-type]
-    words = "brokerId clientId clientMetrics delegationToken groupId principal producerId shareKey topicName transactionalId"
-    choices = ", ".join(map(repr, [*words.split(), "user"]))
+    words = (
+        "brokerId clientId clientMetrics clusterId delegationToken groupId principal producerId rack shareKey topicName"
+    )
+    choices = ", ".join(map(repr, [*words.split(), "transactionalId", "user"]))
     with pytest.raises(ValueError, match=rf"^unknown entity type 'x'; known types are {choices}$"):
         entities(METADATA, "x")  # type: ignore[arg-type]

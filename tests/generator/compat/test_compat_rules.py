@@ -36,6 +36,20 @@ def test_rule_reports_its_change(rule: str, tmp_path: Path) -> None:
     assert rule in {each.rule for each in findings(tmp_path, *FINDS[rule])}
 
 
+@pytest.mark.parametrize("version", range(3))
+@pytest.mark.parametrize(("name", "classic", "flexible"), [("OrderRequest", 1, 2), ("OrderResponse", 0, 1)])
+def test_changed_header_of_one_version_is_reported(
+    name: str, classic: int, flexible: int, version: int, tmp_path: Path
+) -> None:
+    before = [classic, classic, flexible]
+    after = [header + (number == version) * 2 for number, header in enumerate(before)]
+    ranges = {"2+": after[2], "0": after[0], "1": after[1]}
+    found = findings(tmp_path, message(name, headerVersions=ranges))
+    assert [(each.rule, each.message, each.versions, each.before, each.after) for each in found] == [
+        ("HEADER_VERSION_CHANGED", name, (version,), str(before[version]), str(after[version]))
+    ]
+
+
 UNSTABLE = several(both(validVersions="0-3"), message("OrderRequest", latestVersionUnstable=True))
 SPARES: dict[str, tuple[Edit, ...]] = {
     "RELEASED_LAYOUT_CHANGED": (change("OrderRequest", 1, default="0"),),

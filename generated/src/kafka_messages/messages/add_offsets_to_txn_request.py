@@ -156,7 +156,7 @@ _AddOffsetsToTxnRequestConstants._codecs = {
     4: (_read_add_offsets_to_txn_request_3, _write_add_offsets_to_txn_request_3),
 }
 _AddOffsetsToTxnRequestConstants._descriptor = (
-    '{"name":"AddOffsetsToTxnRequest","type":"request","validVersions":"0-4","flexibleVersions":"3+","fields":['
+    '{"name":"AddOffsetsToTxnRequest","type":"request","validVersions":"0-4","flexibleVersions":"3+","headerVersions":[[0,1],[3,2]],"fields":['
     '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transactionalId","about":"Transactional id configured on the producer."},'
     '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer id currently bound to the transactional id."},'
     '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch of the producer id; an outdated one is fenced off."},'

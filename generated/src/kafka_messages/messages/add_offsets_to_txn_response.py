@@ -88,7 +88,7 @@ _AddOffsetsToTxnResponseConstants._codecs = {
     4: (_read_add_offsets_to_txn_response_3, _write_add_offsets_to_txn_response_3),
 }
 _AddOffsetsToTxnResponseConstants._descriptor = (
-    '{"name":"AddOffsetsToTxnResponse","type":"response","validVersions":"0-4","flexibleVersions":"3+","fields":['
+    '{"name":"AddOffsetsToTxnResponse","type":"response","validVersions":"0-4","flexibleVersions":"3+","headerVersions":[[0,0],[3,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."}'
     "]}"

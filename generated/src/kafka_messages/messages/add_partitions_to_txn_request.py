@@ -505,7 +505,7 @@ _AddPartitionsToTxnRequestConstants._codecs = {
     5: (_read_add_partitions_to_txn_request_4, _write_add_partitions_to_txn_request_4),
 }
 _AddPartitionsToTxnRequestConstants._descriptor = (
-    '{"name":"AddPartitionsToTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"AddPartitionsToTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","headerVersions":[[0,1],[3,2]],"fields":['
     '{"name":"transactions","json":"transactions","type":"[]AddPartitionsToTxnTransaction","versions":"4+","about":"From version 4: the transactions to treat, one entry per transactional id."},'
     '{"name":"v3_and_below_transactional_id","json":"v3AndBelowTransactionalId","type":"string","versions":"0-3","entityType":"transactionalId","about":"Up to version 3: transactional id of the one transaction in the request."},'
     '{"name":"v3_and_below_producer_id","json":"v3AndBelowProducerId","type":"int64","versions":"0-3","entityType":"producerId","enumeration":"ProducerId","about":"Up to version 3: producer id of that transaction."},'

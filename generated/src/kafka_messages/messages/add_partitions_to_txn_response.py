@@ -546,7 +546,7 @@ _AddPartitionsToTxnResponseConstants._codecs = {
     5: (_read_add_partitions_to_txn_response_4, _write_add_partitions_to_txn_response_4),
 }
 _AddPartitionsToTxnResponseConstants._descriptor = (
-    '{"name":"AddPartitionsToTxnResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"AddPartitionsToTxnResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","headerVersions":[[0,0],[3,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"4+","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the whole request (version 4 and later), 0 for none."},'
     '{"name":"results_by_transaction","json":"resultsByTransaction","type":"[]AddPartitionsToTxnResult","versions":"4+","about":"From version 4: one entry per transaction of the request."},'

@@ -307,7 +307,7 @@ _AddRaftVoterRequestConstants._codecs = {
     1: (_read_add_raft_voter_request_1, _write_add_raft_voter_request_1),
 }
 _AddRaftVoterRequestConstants._descriptor = (
-    '{"name":"AddRaftVoterRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"AddRaftVoterRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","about":"Cluster the request is meant for; null skips the check."},'
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"How many milliseconds the addition may take before the request fails."},'
     '{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the controller to add."},'

@@ -98,7 +98,7 @@ _AddRaftVoterResponseConstants._codecs = {
     1: (_read_add_raft_voter_response_0, _write_add_raft_voter_response_0),
 }
 _AddRaftVoterResponseConstants._descriptor = (
-    '{"name":"AddRaftVoterResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"AddRaftVoterResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","ignorable":true,"about":"Human-readable detail on the error; null when there is none."}'

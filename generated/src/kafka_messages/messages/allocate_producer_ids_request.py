@@ -73,7 +73,7 @@ _AllocateProducerIdsRequestConstants._codecs = {
     0: (_read_allocate_producer_ids_request_0, _write_allocate_producer_ids_request_0)
 }
 _AllocateProducerIdsRequestConstants._descriptor = (
-    '{"name":"AllocateProducerIdsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"AllocateProducerIdsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker that wants the block."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller gave this broker when it registered; -1 when not known."}'
     "]}"

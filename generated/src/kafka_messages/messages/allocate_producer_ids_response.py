@@ -80,7 +80,7 @@ _AllocateProducerIdsResponseConstants._codecs = {
     0: (_read_allocate_producer_ids_response_0, _write_allocate_producer_ids_response_0)
 }
 _AllocateProducerIdsResponseConstants._descriptor = (
-    '{"name":"AllocateProducerIdsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"AllocateProducerIdsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"producer_id_start","json":"producerIdStart","type":"int64","versions":"0+","entityType":"producerId","about":"First producer id of the block."},'

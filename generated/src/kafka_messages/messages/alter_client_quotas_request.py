@@ -467,7 +467,7 @@ _AlterClientQuotasRequestConstants._codecs = {
     1: (_read_alter_client_quotas_request_1, _write_alter_client_quotas_request_1),
 }
 _AlterClientQuotasRequestConstants._descriptor = (
-    '{"name":"AlterClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"AlterClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,1],[1,2]],"fields":['
     '{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+","about":"Quota changes, one entry per entity."},'
     '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to check the changes without making them."}'
     '],"structs":{"EntryData":['

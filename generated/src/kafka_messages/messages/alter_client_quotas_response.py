@@ -382,7 +382,7 @@ _AlterClientQuotasResponseConstants._codecs = {
     1: (_read_alter_client_quotas_response_1, _write_alter_client_quotas_response_1),
 }
 _AlterClientQuotasResponseConstants._descriptor = (
-    '{"name":"AlterClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"AlterClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,0],[1,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"entries","json":"entries","type":"[]EntryData","versions":"0+","about":"Outcomes, one entry per entity of the request."}'
     '],"structs":{"EntryData":['

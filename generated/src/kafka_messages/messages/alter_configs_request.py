@@ -425,7 +425,7 @@ _AlterConfigsRequestConstants._codecs = {
     2: (_read_alter_configs_request_2, _write_alter_configs_request_2),
 }
 _AlterConfigsRequestConstants._descriptor = (
-    '{"name":"AlterConfigsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"AlterConfigsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"resources","json":"resources","type":"[]AlterConfigsResource","versions":"0+","about":"Resources to configure, one entry each."},'
     '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to check the configuration without applying it."}'
     '],"structs":{"AlterConfigsResource":['

@@ -290,7 +290,7 @@ _AlterConfigsResponseConstants._codecs = {
     2: (_read_alter_configs_response_2, _write_alter_configs_response_2),
 }
 _AlterConfigsResponseConstants._descriptor = (
-    '{"name":"AlterConfigsResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"AlterConfigsResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"responses","json":"responses","type":"[]AlterConfigsResourceResponse","versions":"0+","about":"Outcomes, one entry per resource of the request."}'
     '],"structs":{"AlterConfigsResourceResponse":['

@@ -297,7 +297,7 @@ _AlterPartitionReassignmentsRequestConstants._codecs = {
     1: (_read_alter_partition_reassignments_request_1, _write_alter_partition_reassignments_request_1),
 }
 _AlterPartitionReassignmentsRequestConstants._descriptor = (
-    '{"name":"AlterPartitionReassignmentsRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"AlterPartitionReassignmentsRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds to wait for the moves to be accepted, one minute by default; the moves themselves may take longer."},'
     '{"name":"allow_replication_factor_change","json":"allowReplicationFactorChange","type":"bool","versions":"1+","default":true,"about":"True when a new replica list may be longer or shorter than the present one; false to refuse such a change."},'
     '{"name":"topics","json":"topics","type":"[]ReassignableTopic","versions":"0+","about":"Topics with partitions to move, one entry per topic."}'

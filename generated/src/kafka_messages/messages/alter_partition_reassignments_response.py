@@ -355,7 +355,7 @@ _AlterPartitionReassignmentsResponseConstants._codecs = {
     1: (_read_alter_partition_reassignments_response_1, _write_alter_partition_reassignments_response_1),
 }
 _AlterPartitionReassignmentsResponseConstants._descriptor = (
-    '{"name":"AlterPartitionReassignmentsResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"AlterPartitionReassignmentsResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"allow_replication_factor_change","json":"allowReplicationFactorChange","type":"bool","versions":"1+","ignorable":true,"default":true,"about":"Repeats the request: true (default) when the replication factor was allowed to change."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'

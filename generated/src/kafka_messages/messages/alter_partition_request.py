@@ -667,7 +667,7 @@ _AlterPartitionRequestConstants._codecs = {
     3: (_read_alter_partition_request_3, _write_alter_partition_request_3),
 }
 _AlterPartitionRequestConstants._descriptor = (
-    '{"name":"AlterPartitionRequest","type":"request","validVersions":"0-3","flexibleVersions":"0+","fields":['
+    '{"name":"AlterPartitionRequest","type":"request","validVersions":"0-3","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker sending the request, leader of the listed partitions."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller gave this broker when it registered; -1 when not known."},'
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Topics with partitions to change, one entry per topic."}'

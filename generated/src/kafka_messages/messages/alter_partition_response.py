@@ -492,7 +492,7 @@ _AlterPartitionResponseConstants._codecs = {
     3: (_read_alter_partition_response_2, _write_alter_partition_response_2),
 }
 _AlterPartitionResponseConstants._descriptor = (
-    '{"name":"AlterPartitionResponse","type":"response","validVersions":"0-3","flexibleVersions":"0+","fields":['
+    '{"name":"AlterPartitionResponse","type":"response","validVersions":"0-3","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Outcomes, one entry per topic."}'

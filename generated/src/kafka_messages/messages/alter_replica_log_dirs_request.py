@@ -404,7 +404,7 @@ _AlterReplicaLogDirsRequestConstants._codecs = {
     2: (_read_alter_replica_log_dirs_request_2, _write_alter_replica_log_dirs_request_2),
 }
 _AlterReplicaLogDirsRequestConstants._descriptor = (
-    '{"name":"AlterReplicaLogDirsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"AlterReplicaLogDirsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"dirs","json":"dirs","type":"[]AlterReplicaLogDir","versions":"0+","about":"Target directories, one entry each."}'
     '],"structs":{"AlterReplicaLogDir":['
     '{"name":"path","json":"path","type":"string","versions":"0+","mapKey":true,"about":"Absolute path of the log directory on the broker."},'

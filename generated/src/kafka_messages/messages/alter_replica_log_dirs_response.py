@@ -334,7 +334,7 @@ _AlterReplicaLogDirsResponseConstants._codecs = {
     2: (_read_alter_replica_log_dirs_response_2, _write_alter_replica_log_dirs_response_2),
 }
 _AlterReplicaLogDirsResponseConstants._descriptor = (
-    '{"name":"AlterReplicaLogDirsResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"AlterReplicaLogDirsResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"results","json":"results","type":"[]AlterReplicaLogDirTopicResult","versions":"0+","about":"Outcomes, one entry per topic."}'
     '],"structs":{"AlterReplicaLogDirTopicResult":['

@@ -259,7 +259,7 @@ _AlterShareGroupOffsetsRequestConstants._codecs = {
     0: (_read_alter_share_group_offsets_request_0, _write_alter_share_group_offsets_request_0)
 }
 _AlterShareGroupOffsetsRequestConstants._descriptor = (
-    '{"name":"AlterShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"AlterShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Share group to change."},'
     '{"name":"topics","json":"topics","type":"[]AlterShareGroupOffsetsRequestTopic","versions":"0+","about":"Topics to reset, one entry per topic."}'
     '],"structs":{"AlterShareGroupOffsetsRequestTopic":['

@@ -293,7 +293,7 @@ _AlterUserScramCredentialsRequestConstants._codecs = {
     0: (_read_alter_user_scram_credentials_request_0, _write_alter_user_scram_credentials_request_0)
 }
 _AlterUserScramCredentialsRequestConstants._descriptor = (
-    '{"name":"AlterUserScramCredentialsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"AlterUserScramCredentialsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"deletions","json":"deletions","type":"[]ScramCredentialDeletion","versions":"0+","about":"Credentials to delete, one entry per user and mechanism."},'
     '{"name":"upsertions","json":"upsertions","type":"[]ScramCredentialUpsertion","versions":"0+","about":"Credentials to create or replace, one entry per user and mechanism."}'
     '],"structs":{"ScramCredentialDeletion":['

@@ -202,7 +202,7 @@ _AlterUserScramCredentialsResponseConstants._codecs = {
     0: (_read_alter_user_scram_credentials_response_0, _write_alter_user_scram_credentials_response_0)
 }
 _AlterUserScramCredentialsResponseConstants._descriptor = (
-    '{"name":"AlterUserScramCredentialsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"AlterUserScramCredentialsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"results","json":"results","type":"[]AlterUserScramCredentialsResult","versions":"0+","about":"Outcomes, one entry per user named in the request."}'
     '],"structs":{"AlterUserScramCredentialsResult":['

@@ -201,7 +201,7 @@ _ApiVersionsRequestConstants._codecs = {
     5: (_read_api_versions_request_5, _write_api_versions_request_5),
 }
 _ApiVersionsRequestConstants._descriptor = (
-    '{"name":"ApiVersionsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"ApiVersionsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","headerVersions":[[0,1],[3,2]],"fields":['
     '{"name":"client_software_name","json":"clientSoftwareName","type":"string","versions":"3+","ignorable":true,"about":"Name of the client library."},'
     '{"name":"client_software_version","json":"clientSoftwareVersion","type":"string","versions":"3+","ignorable":true,"about":"Version of the client library."},'
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"5+","nullableVersions":"5+","ignorable":true,"default":null,"about":"Cluster the client believes it is connected to; null when it does not know."},'

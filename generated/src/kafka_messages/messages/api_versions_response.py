@@ -570,7 +570,7 @@ _ApiVersionsResponseConstants._codecs = {
     5: (_read_api_versions_response_3, _write_api_versions_response_3),
 }
 _ApiVersionsResponseConstants._descriptor = (
-    '{"name":"ApiVersionsResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"ApiVersionsResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","headerVersions":[[0,0]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"api_keys","json":"apiKeys","type":"[]ApiVersion","versions":"0+","about":"Understood requests, one entry per API key."},'
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"Quota delay in milliseconds that applies to the client; 0 means none."},'

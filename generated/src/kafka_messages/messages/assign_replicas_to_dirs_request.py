@@ -277,7 +277,7 @@ _AssignReplicasToDirsRequestConstants._codecs = {
     0: (_read_assign_replicas_to_dirs_request_0, _write_assign_replicas_to_dirs_request_0)
 }
 _AssignReplicasToDirsRequestConstants._descriptor = (
-    '{"name":"AssignReplicasToDirsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"AssignReplicasToDirsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker that owns the directories."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller gave this broker when it registered; -1 when not known."},'
     '{"name":"directories","json":"directories","type":"[]DirectoryData","versions":"0+","about":"Log directories, one entry each."}'

@@ -276,7 +276,7 @@ _AssignReplicasToDirsResponseConstants._codecs = {
     0: (_read_assign_replicas_to_dirs_response_0, _write_assign_replicas_to_dirs_response_0)
 }
 _AssignReplicasToDirsResponseConstants._descriptor = (
-    '{"name":"AssignReplicasToDirsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"AssignReplicasToDirsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"directories","json":"directories","type":"[]DirectoryData","versions":"0+","about":"Outcomes, one entry per log directory."}'

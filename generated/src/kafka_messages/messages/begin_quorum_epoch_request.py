@@ -490,7 +490,7 @@ _BeginQuorumEpochRequestConstants._codecs = {
     1: (_read_begin_quorum_epoch_request_1, _write_begin_quorum_epoch_request_1),
 }
 _BeginQuorumEpochRequestConstants._descriptor = (
-    '{"name":"BeginQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"BeginQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,1],[1,2]],"fields":['
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Cluster the request is meant for; null skips the check."},'
     '{"name":"voter_id","json":"voterId","type":"int32","versions":"1+","entityType":"brokerId","ignorable":true,"default":-1,"about":"Node id of the voter addressed; -1 when not given."},'
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft logs concerned, one entry per topic."},'

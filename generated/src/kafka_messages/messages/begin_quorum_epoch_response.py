@@ -463,7 +463,7 @@ _BeginQuorumEpochResponseConstants._codecs = {
     1: (_read_begin_quorum_epoch_response_1, _write_begin_quorum_epoch_response_1),
 }
 _BeginQuorumEpochResponseConstants._descriptor = (
-    '{"name":"BeginQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"BeginQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,0],[1,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft logs concerned, one entry per topic."},'
     '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedVersions":"1+","about":"Addresses of the leaders named above, one entry per node."}'

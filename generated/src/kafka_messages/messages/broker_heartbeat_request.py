@@ -351,7 +351,7 @@ _BrokerHeartbeatRequestConstants._codecs = {
     2: (_read_broker_heartbeat_request_2, _write_broker_heartbeat_request_2),
 }
 _BrokerHeartbeatRequestConstants._descriptor = (
-    '{"name":"BrokerHeartbeatRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"BrokerHeartbeatRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Broker sending the heartbeat."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch the controller gave this broker when it registered; -1 when not known."},'
     '{"name":"current_metadata_offset","json":"currentMetadataOffset","type":"int64","versions":"0+","about":"Highest offset of the metadata log the broker has got to."},'

@@ -101,7 +101,7 @@ _BrokerHeartbeatResponseConstants._codecs = {
     2: (_read_broker_heartbeat_response_0, _write_broker_heartbeat_response_0),
 }
 _BrokerHeartbeatResponseConstants._descriptor = (
-    '{"name":"BrokerHeartbeatResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"BrokerHeartbeatResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"is_caught_up","json":"isCaughtUp","type":"bool","versions":"0+","about":"True when the broker has read the metadata log nearly to its end; false by default."},'

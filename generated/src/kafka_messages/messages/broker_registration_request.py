@@ -687,7 +687,7 @@ _BrokerRegistrationRequestConstants._codecs = {
     4: (_read_broker_registration_request_3, _write_broker_registration_request_3),
 }
 _BrokerRegistrationRequestConstants._descriptor = (
-    '{"name":"BrokerRegistrationRequest","type":"request","validVersions":"0-4","flexibleVersions":"0+","fields":['
+    '{"name":"BrokerRegistrationRequest","type":"request","validVersions":"0-4","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker that registers."},'
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","about":"Cluster the broker belongs to."},'
     '{"name":"incarnation_id","json":"incarnationId","type":"uuid","versions":"0+","about":"Random id of this run of the broker process, new with each start."},'

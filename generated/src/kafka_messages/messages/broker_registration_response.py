@@ -80,7 +80,7 @@ _BrokerRegistrationResponseConstants._codecs = {
     4: (_read_broker_registration_response_0, _write_broker_registration_response_0),
 }
 _BrokerRegistrationResponseConstants._descriptor = (
-    '{"name":"BrokerRegistrationResponse","type":"response","validVersions":"0-4","flexibleVersions":"0+","fields":['
+    '{"name":"BrokerRegistrationResponse","type":"response","validVersions":"0-4","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"0+","default":-1,"about":"Epoch of the new registration, to be quoted by the broker from now on; -1 when it failed."}'

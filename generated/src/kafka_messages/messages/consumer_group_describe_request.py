@@ -94,7 +94,7 @@ _ConsumerGroupDescribeRequestConstants._codecs = {
     1: (_read_consumer_group_describe_request_0, _write_consumer_group_describe_request_0),
 }
 _ConsumerGroupDescribeRequestConstants._descriptor = (
-    '{"name":"ConsumerGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"ConsumerGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","entityType":"groupId","about":"Groups to describe."},'
     '{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","about":"True to learn also what the caller may do with each group."}'
     "]}"

@@ -889,7 +889,7 @@ _ConsumerGroupDescribeResponseConstants._codecs = {
     1: (_read_consumer_group_describe_response_1, _write_consumer_group_describe_response_1),
 }
 _ConsumerGroupDescribeResponseConstants._descriptor = (
-    '{"name":"ConsumerGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"ConsumerGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+","about":"Described groups, one entry each."}'
     '],"structs":{"TopicPartitions":['

@@ -509,7 +509,7 @@ _ConsumerGroupHeartbeatRequestConstants._codecs = {
     1: (_read_consumer_group_heartbeat_request_1, _write_consumer_group_heartbeat_request_1),
 }
 _ConsumerGroupHeartbeatRequestConstants._descriptor = (
-    '{"name":"ConsumerGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"ConsumerGroupHeartbeatRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group to which the member belongs."},'
     '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id of the member; from version 1 the consumer makes it up itself, before that it joins with an empty one."},'
     '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","enumeration":"MemberEpoch","about":"Epoch the member is at; 0 joins, -1 leaves, -2 is a static member that goes away for a while."},'

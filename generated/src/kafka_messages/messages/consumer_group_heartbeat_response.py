@@ -279,7 +279,7 @@ _ConsumerGroupHeartbeatResponseConstants._codecs = {
     1: (_read_consumer_group_heartbeat_response_0, _write_consumer_group_heartbeat_response_0),
 }
 _ConsumerGroupHeartbeatResponseConstants._descriptor = (
-    '{"name":"ConsumerGroupHeartbeatResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"ConsumerGroupHeartbeatResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human-readable detail on the error; null when there is none."},'

@@ -108,7 +108,7 @@ _ControlledShutdownRequestConstants._codecs = {
     3: (_read_controlled_shutdown_request_3, _write_controlled_shutdown_request_3),
 }
 _ControlledShutdownRequestConstants._descriptor = (
-    '{"name":"ControlledShutdownRequest","type":"request","validVersions":"0-3","flexibleVersions":"3+","fields":['
+    '{"name":"ControlledShutdownRequest","type":"request","validVersions":"0-3","flexibleVersions":"3+","headerVersions":[[0,0],[1,1],[3,2]],"fields":['
     '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker that shuts down."},'
     '{"name":"broker_epoch","json":"brokerEpoch","type":"int64","versions":"2+","ignorable":true,"default":-1,"about":"Epoch of the broker, or -1 if unknown."}'
     "]}"

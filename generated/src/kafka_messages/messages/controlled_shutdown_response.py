@@ -249,7 +249,7 @@ _ControlledShutdownResponseConstants._codecs = {
     3: (_read_controlled_shutdown_response_3, _write_controlled_shutdown_response_3),
 }
 _ControlledShutdownResponseConstants._descriptor = (
-    '{"name":"ControlledShutdownResponse","type":"response","validVersions":"0-3","flexibleVersions":"3+","fields":['
+    '{"name":"ControlledShutdownResponse","type":"response","validVersions":"0-3","flexibleVersions":"3+","headerVersions":[[0,0],[3,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."},'
     '{"name":"remaining_partitions","json":"remainingPartitions","type":"[]RemainingPartition","versions":"0+","about":"Partitions that the broker still leads."}'
     '],"structs":{"RemainingPartition":['

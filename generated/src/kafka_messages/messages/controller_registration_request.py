@@ -332,7 +332,7 @@ _ControllerRegistrationRequestConstants._codecs = {
     0: (_read_controller_registration_request_0, _write_controller_registration_request_0)
 }
 _ControllerRegistrationRequestConstants._descriptor = (
-    '{"name":"ControllerRegistrationRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"ControllerRegistrationRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","about":"Node id of the controller that registers."},'
     '{"name":"incarnation_id","json":"incarnationId","type":"uuid","versions":"0+","about":"Random id of this run of the controller process, new with each start."},'
     '{"name":"zk_migration_ready","json":"zkMigrationReady","type":"bool","versions":"0+","about":"True when the controller is set up to migrate metadata from ZooKeeper."},'

@@ -97,7 +97,7 @@ _ControllerRegistrationResponseConstants._codecs = {
     0: (_read_controller_registration_response_0, _write_controller_registration_response_0)
 }
 _ControllerRegistrationResponseConstants._descriptor = (
-    '{"name":"ControllerRegistrationResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"ControllerRegistrationResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human-readable detail on the error; null when there is none."}'

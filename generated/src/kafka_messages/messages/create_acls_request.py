@@ -383,7 +383,7 @@ _CreateAclsRequestConstants._codecs = {
     3: (_read_create_acls_request_2, _write_create_acls_request_2),
 }
 _CreateAclsRequestConstants._descriptor = (
-    '{"name":"CreateAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"CreateAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"creations","json":"creations","type":"[]AclCreation","versions":"0+","about":"Rules to add, one entry each."}'
     '],"structs":{"AclCreation":['
     '{"name":"resource_type","json":"resourceType","type":"int8","versions":"0+","enumeration":"ResourceType","about":"ACL resource type: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},'

@@ -235,7 +235,7 @@ _CreateAclsResponseConstants._codecs = {
     3: (_read_create_acls_response_2, _write_create_acls_response_2),
 }
 _CreateAclsResponseConstants._descriptor = (
-    '{"name":"CreateAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"CreateAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"results","json":"results","type":"[]AclCreationResult","versions":"0+","about":"Outcomes, one entry per rule."}'
     '],"structs":{"AclCreationResult":['

@@ -335,7 +335,7 @@ _CreateDelegationTokenRequestConstants._codecs = {
     3: (_read_create_delegation_token_request_3, _write_create_delegation_token_request_3),
 }
 _CreateDelegationTokenRequestConstants._descriptor = (
-    '{"name":"CreateDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"CreateDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"owner_principal_type","json":"ownerPrincipalType","type":"string","versions":"3+","nullableVersions":"3+","about":"Principal type of the token\'s owner, such as User; null makes the requester the owner."},'
     '{"name":"owner_principal_name","json":"ownerPrincipalName","type":"string","versions":"3+","nullableVersions":"3+","about":"Principal name of the token\'s owner; null makes the requester the owner."},'
     '{"name":"renewers","json":"renewers","type":"[]CreatableRenewers","versions":"0+","about":"Principals besides the owner who may renew the token, one entry each."},'

@@ -371,7 +371,7 @@ _CreateDelegationTokenResponseConstants._codecs = {
     3: (_read_create_delegation_token_response_3, _write_create_delegation_token_response_3),
 }
 _CreateDelegationTokenResponseConstants._descriptor = (
-    '{"name":"CreateDelegationTokenResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"CreateDelegationTokenResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Principal type of the token\'s owner."},'
     '{"name":"principal_name","json":"principalName","type":"string","versions":"0+","about":"Principal name of the token\'s owner."},'

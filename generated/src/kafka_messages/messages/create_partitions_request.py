@@ -407,7 +407,7 @@ _CreatePartitionsRequestConstants._codecs = {
     3: (_read_create_partitions_request_2, _write_create_partitions_request_2),
 }
 _CreatePartitionsRequestConstants._descriptor = (
-    '{"name":"CreatePartitionsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"CreatePartitionsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"topics","json":"topics","type":"[]CreatePartitionsTopic","versions":"0+","about":"Topics to enlarge, one entry each."},'
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Milliseconds to wait for the partitions to be created."},'
     '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to check the request without creating anything."}'

@@ -275,7 +275,7 @@ _CreatePartitionsResponseConstants._codecs = {
     3: (_read_create_partitions_response_2, _write_create_partitions_response_2),
 }
 _CreatePartitionsResponseConstants._descriptor = (
-    '{"name":"CreatePartitionsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"CreatePartitionsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"results","json":"results","type":"[]CreatePartitionsTopicResult","versions":"0+","about":"Outcomes, one entry per topic."}'
     '],"structs":{"CreatePartitionsTopicResult":['

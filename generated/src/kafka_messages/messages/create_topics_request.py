@@ -627,7 +627,7 @@ _CreateTopicsRequestConstants._codecs = {
     7: (_read_create_topics_request_5, _write_create_topics_request_5),
 }
 _CreateTopicsRequestConstants._descriptor = (
-    '{"name":"CreateTopicsRequest","type":"request","validVersions":"0-7","flexibleVersions":"5+","fields":['
+    '{"name":"CreateTopicsRequest","type":"request","validVersions":"0-7","flexibleVersions":"5+","headerVersions":[[0,1],[5,2]],"fields":['
     '{"name":"topics","json":"topics","type":"[]CreatableTopic","versions":"0+","about":"Topics to create, one entry each."},'
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds to wait for the topics to be created; one minute by default."},'
     '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"1+","about":"True to check the request without creating anything; false by default."}'

@@ -716,7 +716,7 @@ _CreateTopicsResponseConstants._codecs = {
     7: (_read_create_topics_response_7, _write_create_topics_response_7),
 }
 _CreateTopicsResponseConstants._descriptor = (
-    '{"name":"CreateTopicsResponse","type":"response","validVersions":"0-7","flexibleVersions":"5+","fields":['
+    '{"name":"CreateTopicsResponse","type":"response","validVersions":"0-7","flexibleVersions":"5+","headerVersions":[[0,0],[5,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"2+","ignorable":true,"about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"topics","json":"topics","type":"[]CreatableTopicResult","versions":"0+","about":"Outcomes, one entry per topic."}'
     '],"structs":{"CreatableTopicResult":['

@@ -427,7 +427,7 @@ _DeleteAclsRequestConstants._codecs = {
     3: (_read_delete_acls_request_2, _write_delete_acls_request_2),
 }
 _DeleteAclsRequestConstants._descriptor = (
-    '{"name":"DeleteAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"DeleteAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"filters","json":"filters","type":"[]DeleteAclsFilter","versions":"0+","about":"Filters, one entry each; a rule goes when it matches any of them."}'
     '],"structs":{"DeleteAclsFilter":['
     '{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8","versions":"0+","enumeration":"ResourceType","about":"ACL resource type: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user; 1 matches any type."},'

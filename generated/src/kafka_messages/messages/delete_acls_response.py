@@ -647,7 +647,7 @@ _DeleteAclsResponseConstants._codecs = {
     3: (_read_delete_acls_response_2, _write_delete_acls_response_2),
 }
 _DeleteAclsResponseConstants._descriptor = (
-    '{"name":"DeleteAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"DeleteAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Quota delay in milliseconds that applies to the client; 0 means none."},'
     '{"name":"filter_results","json":"filterResults","type":"[]DeleteAclsFilterResult","versions":"0+","about":"Outcomes, one entry per filter in the order of the request."}'
     '],"structs":{"DeleteAclsFilterResult":['

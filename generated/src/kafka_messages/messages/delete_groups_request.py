@@ -117,7 +117,7 @@ _DeleteGroupsRequestConstants._codecs = {
     3: (_read_delete_groups_request_2, _write_delete_groups_request_2),
 }
 _DeleteGroupsRequestConstants._descriptor = (
-    '{"name":"DeleteGroupsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"DeleteGroupsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"groups_names","json":"groupsNames","type":"[]string","versions":"0+","entityType":"groupId","about":"Ids of the groups to delete."}'
     "]}"
 )

@@ -349,7 +349,7 @@ _DeleteGroupsResponseConstants._codecs = {
     3: (_read_delete_groups_response_3, _write_delete_groups_response_3),
 }
 _DeleteGroupsResponseConstants._descriptor = (
-    '{"name":"DeleteGroupsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"DeleteGroupsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"results","json":"results","type":"[]DeletableGroupResult","versions":"0+","about":"One entry per group of the request."}'
     '],"structs":{"DeletableGroupResult":['

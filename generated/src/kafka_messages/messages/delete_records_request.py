@@ -317,7 +317,7 @@ _DeleteRecordsRequestConstants._codecs = {
     2: (_read_delete_records_request_2, _write_delete_records_request_2),
 }
 _DeleteRecordsRequestConstants._descriptor = (
-    '{"name":"DeleteRecordsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"DeleteRecordsRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"topics","json":"topics","type":"[]DeleteRecordsTopic","versions":"0+","about":"Topics to trim, one entry each."},'
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Longest time in milliseconds the broker may wait for the followers to drop the records too."}'
     '],"structs":{"DeleteRecordsTopic":['

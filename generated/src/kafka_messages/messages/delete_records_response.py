@@ -379,7 +379,7 @@ _DeleteRecordsResponseConstants._codecs = {
     2: (_read_delete_records_response_2, _write_delete_records_response_2),
 }
 _DeleteRecordsResponseConstants._descriptor = (
-    '{"name":"DeleteRecordsResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"DeleteRecordsResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"topics","json":"topics","type":"[]DeleteRecordsTopicResult","versions":"0+","about":"Topics of the request, one result entry each."}'
     '],"structs":{"DeleteRecordsTopicResult":['

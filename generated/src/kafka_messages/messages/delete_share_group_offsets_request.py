@@ -158,7 +158,7 @@ _DeleteShareGroupOffsetsRequestConstants._codecs = {
     0: (_read_delete_share_group_offsets_request_0, _write_delete_share_group_offsets_request_0)
 }
 _DeleteShareGroupOffsetsRequestConstants._descriptor = (
-    '{"name":"DeleteShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DeleteShareGroupOffsetsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Share group whose offsets are removed."},'
     '{"name":"topics","json":"topics","type":"[]DeleteShareGroupOffsetsRequestTopic","versions":"0+","about":"Topics whose offsets are removed, for all their partitions."}'
     '],"structs":{"DeleteShareGroupOffsetsRequestTopic":['

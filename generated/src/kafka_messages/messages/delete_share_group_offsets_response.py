@@ -236,7 +236,7 @@ _DeleteShareGroupOffsetsResponseConstants._codecs = {
     0: (_read_delete_share_group_offsets_response_0, _write_delete_share_group_offsets_response_0)
 }
 _DeleteShareGroupOffsetsResponseConstants._descriptor = (
-    '{"name":"DeleteShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DeleteShareGroupOffsetsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null when there is none."},'

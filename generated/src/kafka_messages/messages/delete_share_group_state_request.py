@@ -222,7 +222,7 @@ _DeleteShareGroupStateRequestConstants._codecs = {
     0: (_read_delete_share_group_state_request_0, _write_delete_share_group_state_request_0)
 }
 _DeleteShareGroupStateRequestConstants._descriptor = (
-    '{"name":"DeleteShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DeleteShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","about":"Share group whose state is erased."},'
     '{"name":"topics","json":"topics","type":"[]DeleteStateData","versions":"0+","about":"Topics whose state is erased, one entry each."}'
     '],"structs":{"DeleteStateData":['

@@ -241,7 +241,7 @@ _DeleteShareGroupStateResponseConstants._codecs = {
     0: (_read_delete_share_group_state_response_0, _write_delete_share_group_state_response_0)
 }
 _DeleteShareGroupStateResponseConstants._descriptor = (
-    '{"name":"DeleteShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DeleteShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"results","json":"results","type":"[]DeleteStateResult","versions":"0+","about":"One entry per topic of the request."}'
     '],"structs":{"DeleteStateResult":['
     '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'

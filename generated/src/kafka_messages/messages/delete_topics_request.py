@@ -260,7 +260,7 @@ _DeleteTopicsRequestConstants._codecs = {
     6: (_read_delete_topics_request_6, _write_delete_topics_request_6),
 }
 _DeleteTopicsRequestConstants._descriptor = (
-    '{"name":"DeleteTopicsRequest","type":"request","validVersions":"0-6","flexibleVersions":"4+","fields":['
+    '{"name":"DeleteTopicsRequest","type":"request","validVersions":"0-6","flexibleVersions":"4+","headerVersions":[[0,1],[4,2]],"fields":['
     '{"name":"topics","json":"topics","type":"[]DeleteTopicState","versions":"6+","about":"Topics to delete, each given either by name or by id."},'
     '{"name":"topic_names","json":"topicNames","type":"[]string","versions":"0-5","entityType":"topicName","ignorable":true,"about":"Names of the topics to delete, in versions that know no topic ids."},'
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Longest time in milliseconds to wait for the deletion to finish."}'

@@ -496,7 +496,7 @@ _DeleteTopicsResponseConstants._codecs = {
     6: (_read_delete_topics_response_6, _write_delete_topics_response_6),
 }
 _DeleteTopicsResponseConstants._descriptor = (
-    '{"name":"DeleteTopicsResponse","type":"response","validVersions":"0-6","flexibleVersions":"4+","fields":['
+    '{"name":"DeleteTopicsResponse","type":"response","validVersions":"0-6","flexibleVersions":"4+","headerVersions":[[0,0],[4,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"responses","json":"responses","type":"[]DeletableTopicResult","versions":"0+","about":"One entry per topic of the request."}'
     '],"structs":{"DeletableTopicResult":['

@@ -304,7 +304,7 @@ _DescribeAclsRequestConstants._codecs = {
     3: (_read_describe_acls_request_2, _write_describe_acls_request_2),
 }
 _DescribeAclsRequestConstants._descriptor = (
-    '{"name":"DescribeAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"DescribeAclsRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"resource_type_filter","json":"resourceTypeFilter","type":"int8","versions":"0+","enumeration":"ResourceType","about":"Kind of resource to match: 1 any, 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."},'
     '{"name":"resource_name_filter","json":"resourceNameFilter","type":"string","versions":"0+","nullableVersions":"0+","about":"Resource name to match; null matches every name."},'
     '{"name":"pattern_type_filter","json":"patternTypeFilter","type":"int8","versions":"1+","enumeration":"PatternType","default":3,"about":"How entries name resources: 1 any, 2 every pattern that applies to the name, 3 literal, 4 prefixed."},'

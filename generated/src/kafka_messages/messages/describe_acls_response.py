@@ -530,7 +530,7 @@ _DescribeAclsResponseConstants._codecs = {
     3: (_read_describe_acls_response_2, _write_describe_acls_response_2),
 }
 _DescribeAclsResponseConstants._descriptor = (
-    '{"name":"DescribeAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"DescribeAclsResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."},'

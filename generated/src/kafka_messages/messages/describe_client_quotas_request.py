@@ -275,7 +275,7 @@ _DescribeClientQuotasRequestConstants._codecs = {
     1: (_read_describe_client_quotas_request_1, _write_describe_client_quotas_request_1),
 }
 _DescribeClientQuotasRequestConstants._descriptor = (
-    '{"name":"DescribeClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"DescribeClientQuotasRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,1],[1,2]],"fields":['
     '{"name":"components","json":"components","type":"[]ComponentData","versions":"0+","about":"Filter parts, one per entity type; all of them have to match."},'
     '{"name":"strict","json":"strict","type":"bool","versions":"0+","about":"True leaves out entities that also have entity types not mentioned in the filter."}'
     '],"structs":{"ComponentData":['

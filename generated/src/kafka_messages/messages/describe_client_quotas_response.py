@@ -511,7 +511,7 @@ _DescribeClientQuotasResponseConstants._codecs = {
     1: (_read_describe_client_quotas_response_1, _write_describe_client_quotas_response_1),
 }
 _DescribeClientQuotasResponseConstants._descriptor = (
-    '{"name":"DescribeClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"DescribeClientQuotasResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,0],[1,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."},'

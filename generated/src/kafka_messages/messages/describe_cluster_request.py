@@ -141,7 +141,7 @@ _DescribeClusterRequestConstants._codecs = {
     2: (_read_describe_cluster_request_2, _write_describe_cluster_request_2),
 }
 _DescribeClusterRequestConstants._descriptor = (
-    '{"name":"DescribeClusterRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeClusterRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"include_cluster_authorized_operations","json":"includeClusterAuthorizedOperations","type":"bool","versions":"0+","about":"True to also return what the caller may do to the cluster."},'
     '{"name":"endpoint_type","json":"endpointType","type":"int8","versions":"1+","enumeration":"EndpointType","default":1,"about":"Which nodes to list: 1 brokers (the default), 2 controllers."},'
     '{"name":"include_fenced_brokers","json":"includeFencedBrokers","type":"bool","versions":"2+","about":"True to list fenced brokers as well."}'

@@ -518,7 +518,7 @@ _DescribeClusterResponseConstants._codecs = {
     2: (_read_describe_cluster_response_2, _write_describe_cluster_response_2),
 }
 _DescribeClusterResponseConstants._descriptor = (
-    '{"name":"DescribeClusterResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeClusterResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Readable detail of the error; null when there is none."},'

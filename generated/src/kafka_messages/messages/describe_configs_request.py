@@ -358,7 +358,7 @@ _DescribeConfigsRequestConstants._codecs = {
     4: (_read_describe_configs_request_4, _write_describe_configs_request_4),
 }
 _DescribeConfigsRequestConstants._descriptor = (
-    '{"name":"DescribeConfigsRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"DescribeConfigsRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+","headerVersions":[[0,1],[4,2]],"fields":['
     '{"name":"resources","json":"resources","type":"[]DescribeConfigsResource","versions":"0+","about":"Resources to describe, one entry each."},'
     '{"name":"include_synonyms","json":"includeSynonyms","type":"bool","versions":"1+","about":"True to also return every place a setting could take its value from."},'
     '{"name":"include_documentation","json":"includeDocumentation","type":"bool","versions":"3+","about":"True to also return the help text of each setting."}'

@@ -963,7 +963,7 @@ _DescribeConfigsResponseConstants._codecs = {
     4: (_read_describe_configs_response_4, _write_describe_configs_response_4),
 }
 _DescribeConfigsResponseConstants._descriptor = (
-    '{"name":"DescribeConfigsResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"DescribeConfigsResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+","headerVersions":[[0,0],[4,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"results","json":"results","type":"[]DescribeConfigsResult","versions":"0+","about":"One entry per resource of the request."}'
     '],"structs":{"DescribeConfigsResult":['

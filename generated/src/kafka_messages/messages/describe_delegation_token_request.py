@@ -250,7 +250,7 @@ _DescribeDelegationTokenRequestConstants._codecs = {
     3: (_read_describe_delegation_token_request_2, _write_describe_delegation_token_request_2),
 }
 _DescribeDelegationTokenRequestConstants._descriptor = (
-    '{"name":"DescribeDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"DescribeDelegationTokenRequest","type":"request","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"owners","json":"owners","type":"[]DescribeDelegationTokenOwner","versions":"0+","nullableVersions":"0+","about":"Principals whose tokens are wanted; null asks for every token the caller may see."}'
     '],"structs":{"DescribeDelegationTokenOwner":['
     '{"name":"principal_type","json":"principalType","type":"string","versions":"0+","about":"Type of the owner, such as User."},'

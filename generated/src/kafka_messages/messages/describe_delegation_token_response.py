@@ -664,7 +664,7 @@ _DescribeDelegationTokenResponseConstants._codecs = {
     3: (_read_describe_delegation_token_response_3, _write_describe_delegation_token_response_3),
 }
 _DescribeDelegationTokenResponseConstants._descriptor = (
-    '{"name":"DescribeDelegationTokenResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","fields":['
+    '{"name":"DescribeDelegationTokenResponse","type":"response","validVersions":"0-3","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"tokens","json":"tokens","type":"[]DescribedDelegationToken","versions":"0+","about":"One entry per token."},'
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."}'

@@ -161,7 +161,7 @@ _DescribeGroupsRequestConstants._codecs = {
     6: (_read_describe_groups_request_5, _write_describe_groups_request_5),
 }
 _DescribeGroupsRequestConstants._descriptor = (
-    '{"name":"DescribeGroupsRequest","type":"request","validVersions":"0-6","flexibleVersions":"5+","fields":['
+    '{"name":"DescribeGroupsRequest","type":"request","validVersions":"0-6","flexibleVersions":"5+","headerVersions":[[0,1],[5,2]],"fields":['
     '{"name":"groups","json":"groups","type":"[]string","versions":"0+","entityType":"groupId","about":"Ids of the groups to describe."},'
     '{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"3+","about":"True to also return what the caller may do to each group."}'
     "]}"

@@ -1067,7 +1067,7 @@ _DescribeGroupsResponseConstants._codecs = {
     6: (_read_describe_groups_response_6, _write_describe_groups_response_6),
 }
 _DescribeGroupsResponseConstants._descriptor = (
-    '{"name":"DescribeGroupsResponse","type":"response","validVersions":"0-6","flexibleVersions":"5+","fields":['
+    '{"name":"DescribeGroupsResponse","type":"response","validVersions":"0-6","flexibleVersions":"5+","headerVersions":[[0,0],[5,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+","about":"One entry per group of the request."}'
     '],"structs":{"DescribedGroup":['

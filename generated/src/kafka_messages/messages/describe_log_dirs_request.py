@@ -286,7 +286,7 @@ _DescribeLogDirsRequestConstants._codecs = {
     5: (_read_describe_log_dirs_request_2, _write_describe_log_dirs_request_2),
 }
 _DescribeLogDirsRequestConstants._descriptor = (
-    '{"name":"DescribeLogDirsRequest","type":"request","validVersions":"0-5","flexibleVersions":"2+","fields":['
+    '{"name":"DescribeLogDirsRequest","type":"request","validVersions":"0-5","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"topics","json":"topics","type":"[]DescribableLogDirTopic","versions":"0+","nullableVersions":"0+","about":"Topics whose replicas are listed; null lists all of them."}'
     '],"structs":{"DescribableLogDirTopic":['
     '{"name":"topic","json":"topic","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic to look for."},'

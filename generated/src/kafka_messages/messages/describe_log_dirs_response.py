@@ -708,7 +708,7 @@ _DescribeLogDirsResponseConstants._codecs = {
     5: (_read_describe_log_dirs_response_5, _write_describe_log_dirs_response_5),
 }
 _DescribeLogDirsResponseConstants._descriptor = (
-    '{"name":"DescribeLogDirsResponse","type":"response","validVersions":"0-5","flexibleVersions":"2+","fields":['
+    '{"name":"DescribeLogDirsResponse","type":"response","validVersions":"0-5","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"3+","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the whole request, 0 for none."},'
     '{"name":"results","json":"results","type":"[]DescribeLogDirsResult","versions":"0+","about":"One entry per log directory of the broker."}'

@@ -175,7 +175,7 @@ _DescribeProducersRequestConstants._codecs = {
     0: (_read_describe_producers_request_0, _write_describe_producers_request_0)
 }
 _DescribeProducersRequestConstants._descriptor = (
-    '{"name":"DescribeProducersRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeProducersRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+","about":"Topics to inspect, one entry each."}'
     '],"structs":{"TopicRequest":['
     '{"name":"name","json":"name","type":"string","versions":"0+","entityType":"topicName","mapKey":true,"about":"Name of the topic."},'

@@ -373,7 +373,7 @@ _DescribeProducersResponseConstants._codecs = {
     0: (_read_describe_producers_response_0, _write_describe_producers_response_0)
 }
 _DescribeProducersResponseConstants._descriptor = (
-    '{"name":"DescribeProducersResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeProducersResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"topics","json":"topics","type":"[]TopicResponse","versions":"0+","about":"One entry per topic of the request."}'
     '],"structs":{"TopicResponse":['

@@ -198,7 +198,7 @@ _DescribeQuorumRequestConstants._codecs = {
     2: (_read_describe_quorum_request_0, _write_describe_quorum_request_0),
 }
 _DescribeQuorumRequestConstants._descriptor = (
-    '{"name":"DescribeQuorumRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeQuorumRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft topics to describe, normally only the cluster metadata topic."}'
     '],"structs":{"TopicData":['
     '{"name":"topic_name","json":"topicName","type":"string","versions":"0+","entityType":"topicName","about":"Name of the topic."},'

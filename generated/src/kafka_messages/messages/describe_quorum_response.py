@@ -970,7 +970,7 @@ _DescribeQuorumResponseConstants._codecs = {
     2: (_read_describe_quorum_response_2, _write_describe_quorum_response_2),
 }
 _DescribeQuorumResponseConstants._descriptor = (
-    '{"name":"DescribeQuorumResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeQuorumResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"2+","nullableVersions":"2+","ignorable":true,"about":"Readable detail of the error; null when there is none."},'
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic of the request."},'

@@ -265,7 +265,7 @@ _DescribeShareGroupOffsetsRequestConstants._codecs = {
     1: (_read_describe_share_group_offsets_request_0, _write_describe_share_group_offsets_request_0),
 }
 _DescribeShareGroupOffsetsRequestConstants._descriptor = (
-    '{"name":"DescribeShareGroupOffsetsRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeShareGroupOffsetsRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"groups","json":"groups","type":"[]DescribeShareGroupOffsetsRequestGroup","versions":"0+","about":"Share groups to describe, one entry each."}'
     '],"structs":{"DescribeShareGroupOffsetsRequestGroup":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'

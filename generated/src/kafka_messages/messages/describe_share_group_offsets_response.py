@@ -629,7 +629,7 @@ _DescribeShareGroupOffsetsResponseConstants._codecs = {
     1: (_read_describe_share_group_offsets_response_1, _write_describe_share_group_offsets_response_1),
 }
 _DescribeShareGroupOffsetsResponseConstants._descriptor = (
-    '{"name":"DescribeShareGroupOffsetsResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeShareGroupOffsetsResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"groups","json":"groups","type":"[]DescribeShareGroupOffsetsResponseGroup","versions":"0+","about":"One entry per group of the request."}'
     '],"structs":{"DescribeShareGroupOffsetsResponseGroup":['

@@ -209,7 +209,7 @@ _DescribeTopicPartitionsRequestConstants._codecs = {
     0: (_read_describe_topic_partitions_request_0, _write_describe_topic_partitions_request_0)
 }
 _DescribeTopicPartitionsRequestConstants._descriptor = (
-    '{"name":"DescribeTopicPartitionsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeTopicPartitionsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"topics","json":"topics","type":"[]TopicRequest","versions":"0+","about":"Topics to describe; an empty list asks for all topics."},'
     '{"name":"response_partition_limit","json":"responsePartitionLimit","type":"int32","versions":"0+","default":2000,"about":"Most partitions to put into one response, 2000 unless set."},'
     '{"name":"cursor","json":"cursor","type":"Cursor","versions":"0+","nullableVersions":"0+","default":null,"about":"Place to go on from, taken from the previous response; null starts at the beginning."}'

@@ -519,7 +519,7 @@ _DescribeTopicPartitionsResponseConstants._codecs = {
     0: (_read_describe_topic_partitions_response_0, _write_describe_topic_partitions_response_0)
 }
 _DescribeTopicPartitionsResponseConstants._descriptor = (
-    '{"name":"DescribeTopicPartitionsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeTopicPartitionsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"topics","json":"topics","type":"[]DescribeTopicPartitionsResponseTopic","versions":"0+","about":"One entry per topic on this page."},'
     '{"name":"next_cursor","json":"nextCursor","type":"Cursor","versions":"0+","nullableVersions":"0+","default":null,"about":"Where the next page starts, to be sent back as the cursor; null when this was the last page."}'

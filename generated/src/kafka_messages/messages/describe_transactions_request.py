@@ -81,7 +81,7 @@ _DescribeTransactionsRequestConstants._codecs = {
     0: (_read_describe_transactions_request_0, _write_describe_transactions_request_0)
 }
 _DescribeTransactionsRequestConstants._descriptor = (
-    '{"name":"DescribeTransactionsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeTransactionsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"transactional_ids","json":"transactionalIds","type":"[]string","versions":"0+","entityType":"transactionalId","about":"Transactional ids to describe."}'
     "]}"
 )

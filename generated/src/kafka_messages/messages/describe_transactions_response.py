@@ -329,7 +329,7 @@ _DescribeTransactionsResponseConstants._codecs = {
     0: (_read_describe_transactions_response_0, _write_describe_transactions_response_0)
 }
 _DescribeTransactionsResponseConstants._descriptor = (
-    '{"name":"DescribeTransactionsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeTransactionsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"transaction_states","json":"transactionStates","type":"[]TransactionState","versions":"0+","about":"One entry per transactional id of the request."}'
     '],"structs":{"TransactionState":['

@@ -142,7 +142,7 @@ _DescribeUserScramCredentialsRequestConstants._codecs = {
     0: (_read_describe_user_scram_credentials_request_0, _write_describe_user_scram_credentials_request_0)
 }
 _DescribeUserScramCredentialsRequestConstants._descriptor = (
-    '{"name":"DescribeUserScramCredentialsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeUserScramCredentialsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"users","json":"users","type":"[]UserName","versions":"0+","nullableVersions":"0+","about":"Users to describe; null or an empty list means all of them."}'
     '],"structs":{"UserName":['
     '{"name":"name","json":"name","type":"string","versions":"0+","about":"Name of the user."}'

@@ -297,7 +297,7 @@ _DescribeUserScramCredentialsResponseConstants._codecs = {
     0: (_read_describe_user_scram_credentials_response_0, _write_describe_user_scram_credentials_response_0)
 }
 _DescribeUserScramCredentialsResponseConstants._descriptor = (
-    '{"name":"DescribeUserScramCredentialsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"DescribeUserScramCredentialsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none; each user has one of its own."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Readable detail of the error; null when there is none."},'

@@ -336,7 +336,7 @@ _ElectLeadersRequestConstants._codecs = {
     2: (_read_elect_leaders_request_2, _write_elect_leaders_request_2),
 }
 _ElectLeadersRequestConstants._descriptor = (
-    '{"name":"ElectLeadersRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"ElectLeadersRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"election_type","json":"electionType","type":"int8","versions":"1+","enumeration":"ElectionType","about":"0 moves leadership to the preferred replica, 1 allows an unclean election that may lose data."},'
     '{"name":"topic_partitions","json":"topicPartitions","type":"[]TopicPartitions","versions":"0+","nullableVersions":"0+","about":"Topics and partitions to elect leaders for; null means every partition."},'
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds to wait for the elections to finish, 60000 unless set."}'

@@ -394,7 +394,7 @@ _ElectLeadersResponseConstants._codecs = {
     2: (_read_elect_leaders_response_2, _write_elect_leaders_response_2),
 }
 _ElectLeadersResponseConstants._descriptor = (
-    '{"name":"ElectLeadersResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"ElectLeadersResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"1+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"replica_election_results","json":"replicaElectionResults","type":"[]ReplicaElectionResult","versions":"0+","about":"One entry per topic."}'

@@ -564,7 +564,7 @@ _EndQuorumEpochRequestConstants._codecs = {
     1: (_read_end_quorum_epoch_request_1, _write_end_quorum_epoch_request_1),
 }
 _EndQuorumEpochRequestConstants._descriptor = (
-    '{"name":"EndQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"EndQuorumEpochRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,1],[1,2]],"fields":['
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the check."},'
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"Raft topics being resigned from, normally only the cluster metadata topic."},'
     '{"name":"leader_endpoints","json":"leaderEndpoints","type":"[]LeaderEndpoint","versions":"1+","ignorable":true,"about":"Endpoints of the resigning leader, one per listener."}'

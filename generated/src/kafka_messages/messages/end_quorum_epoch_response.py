@@ -463,7 +463,7 @@ _EndQuorumEpochResponseConstants._codecs = {
     1: (_read_end_quorum_epoch_response_1, _write_end_quorum_epoch_response_1),
 }
 _EndQuorumEpochResponseConstants._descriptor = (
-    '{"name":"EndQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"EndQuorumEpochResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,0],[1,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic of the request."},'
     '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedVersions":"1+","about":"Where to reach the leaders named in the answer."}'

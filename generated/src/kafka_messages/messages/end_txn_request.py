@@ -131,7 +131,7 @@ _EndTxnRequestConstants._codecs = {
     5: (_read_end_txn_request_3, _write_end_txn_request_3),
 }
 _EndTxnRequestConstants._descriptor = (
-    '{"name":"EndTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"EndTxnRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","headerVersions":[[0,1],[3,2]],"fields":['
     '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transactionalId","about":"Transactional id, which a producer keeps when it is started anew."},'
     '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer id tied to the transactional id."},'
     '{"name":"producer_epoch","json":"producerEpoch","type":"int16","versions":"0+","enumeration":"ProducerEpoch","about":"Epoch of the producer; an outdated one is refused."},'

@@ -128,7 +128,7 @@ _EndTxnResponseConstants._codecs = {
     5: (_read_end_txn_response_5, _write_end_txn_response_5),
 }
 _EndTxnResponseConstants._descriptor = (
-    '{"name":"EndTxnResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"EndTxnResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","headerVersions":[[0,0],[3,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 when the transaction is being ended as asked."},'
     '{"name":"producer_id","json":"producerId","type":"int64","versions":"5+","entityType":"producerId","enumeration":"ProducerId","ignorable":true,"default":-1,"about":"Producer id to use from now on, a new one when the epochs ran out; -1 when not given."},'

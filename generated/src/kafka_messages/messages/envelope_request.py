@@ -126,7 +126,7 @@ def _write_envelope_request_0(out: list[bytes], x: EnvelopeRequest) -> None:
 
 _EnvelopeRequestConstants._codecs = {0: (_read_envelope_request_0, _write_envelope_request_0)}
 _EnvelopeRequestConstants._descriptor = (
-    '{"name":"EnvelopeRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"EnvelopeRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"request_data","json":"requestData","type":"bytes","versions":"0+","secret":true,"about":"The client\'s serialized request, starting with its header."},'
     '{"name":"request_principal","json":"requestPrincipal","type":"bytes","versions":"0+","nullableVersions":"0+","about":"Serialized principal of the client that sent the request; null when there is none."},'
     '{"name":"client_host_address","json":"clientHostAddress","type":"bytes","versions":"0+","about":"Raw IP address the client connected from: 4 bytes for IPv4, 16 for IPv6."}'

@@ -90,7 +90,7 @@ def _write_envelope_response_0(out: list[bytes], x: EnvelopeResponse) -> None:
 
 _EnvelopeResponseConstants._codecs = {0: (_read_envelope_response_0, _write_envelope_response_0)}
 _EnvelopeResponseConstants._descriptor = (
-    '{"name":"EnvelopeResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"EnvelopeResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"response_data","json":"responseData","type":"bytes","versions":"0+","nullableVersions":"0+","secret":true,"default":null,"about":"Serialized response for the client, starting with its header; null when the envelope was refused."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the envelope alone, 0 for none; the inner response carries its own errors."}'
     "]}"

@@ -120,7 +120,7 @@ _ExpireDelegationTokenRequestConstants._codecs = {
     2: (_read_expire_delegation_token_request_2, _write_expire_delegation_token_request_2),
 }
 _ExpireDelegationTokenRequestConstants._descriptor = (
-    '{"name":"ExpireDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"ExpireDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret":true,"about":"Secret of the token, by which it is found."},'
     '{"name":"expiry_time_period_ms","json":"expiryTimePeriodMs","type":"int64","versions":"0+","about":"Milliseconds from now until the token expires; a negative value ends it at once."}'
     "]}"

@@ -95,7 +95,7 @@ _ExpireDelegationTokenResponseConstants._codecs = {
     2: (_read_expire_delegation_token_response_2, _write_expire_delegation_token_response_2),
 }
 _ExpireDelegationTokenResponseConstants._descriptor = (
-    '{"name":"ExpireDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"ExpireDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, 0 for none."},'
     '{"name":"expiry_timestamp_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","about":"When the token now expires, in milliseconds since the Unix epoch."},'
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."}'

@@ -2178,7 +2178,7 @@ _FetchRequestConstants._codecs = {
     18: (_read_fetch_request_18, _write_fetch_request_18),
 }
 _FetchRequestConstants._descriptor = (
-    '{"name":"FetchRequest","type":"request","validVersions":"0-18","flexibleVersions":"12+","fields":['
+    '{"name":"FetchRequest","type":"request","validVersions":"0-18","flexibleVersions":"12+","headerVersions":[[0,1],[12,2]],"fields":['
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"12+","nullableVersions":"12+","tag":0,"taggedVersions":"12+","ignorable":true,"default":null,"about":"Cluster the sender belongs to, checked by Raft leaders; null skips the check."},'
     '{"name":"replica_id","json":"replicaId","type":"int32","versions":"0-14","entityType":"brokerId","enumeration":"ReplicaId","default":-1,"about":"Node id of the replica that fetches; -1 for a consumer."},'
     '{"name":"replica_state","json":"replicaState","type":"ReplicaState","versions":"15+","tag":1,"taggedVersions":"15+","about":"Who fetches, when it is a replica rather than a consumer."},'

@@ -1648,7 +1648,7 @@ _FetchResponseConstants._codecs = {
     18: (_read_fetch_response_16, _write_fetch_response_16),
 }
 _FetchResponseConstants._descriptor = (
-    '{"name":"FetchResponse","type":"response","validVersions":"0-18","flexibleVersions":"12+","fields":['
+    '{"name":"FetchResponse","type":"response","validVersions":"0-18","flexibleVersions":"12+","headerVersions":[[0,0],[12,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"7+","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the whole request, for instance a lost fetch session; 0 for none."},'
     '{"name":"session_id","json":"sessionId","type":"int32","versions":"7+","about":"Fetch session to use in the next request; 0 when there is none."},'

@@ -548,7 +548,7 @@ _FetchSnapshotRequestConstants._codecs = {
     1: (_read_fetch_snapshot_request_1, _write_fetch_snapshot_request_1),
 }
 _FetchSnapshotRequestConstants._descriptor = (
-    '{"name":"FetchSnapshotRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"FetchSnapshotRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","tag":0,"taggedVersions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the check."},'
     '{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"ReplicaId","default":-1,"about":"Node id of the replica that downloads; -1 when it is no replica."},'
     '{"name":"max_bytes","json":"maxBytes","type":"int32","versions":"0+","default":2147483647,"about":"Snapshot bytes to return at most over all partitions; unlimited by default."},'

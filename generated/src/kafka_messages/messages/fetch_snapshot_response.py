@@ -609,7 +609,7 @@ _FetchSnapshotResponseConstants._codecs = {
     1: (_read_fetch_snapshot_response_1, _write_fetch_snapshot_response_1),
 }
 _FetchSnapshotResponseConstants._descriptor = (
-    '{"name":"FetchSnapshotResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"FetchSnapshotResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long the client should pause before its next request, in milliseconds; 0 when no quota was exceeded."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the whole request, 0 for none."},'
     '{"name":"topics","json":"topics","type":"[]TopicSnapshot","versions":"0+","about":"One entry per topic of the request."},'

@@ -217,7 +217,7 @@ _FindCoordinatorRequestConstants._codecs = {
     6: (_read_find_coordinator_request_4, _write_find_coordinator_request_4),
 }
 _FindCoordinatorRequestConstants._descriptor = (
-    '{"name":"FindCoordinatorRequest","type":"request","validVersions":"0-6","flexibleVersions":"3+","fields":['
+    '{"name":"FindCoordinatorRequest","type":"request","validVersions":"0-6","flexibleVersions":"3+","headerVersions":[[0,1],[3,2]],"fields":['
     '{"name":"key","json":"key","type":"string","versions":"0-3","about":"The one group id or transactional id to look up."},'
     '{"name":"key_type","json":"keyType","type":"int8","versions":"1+","enumeration":"CoordinatorType","about":"What the keys are: 0 group ids, 1 transactional ids, 2 share-partition keys."},'
     '{"name":"coordinator_keys","json":"coordinatorKeys","type":"[]string","versions":"4+","about":"The keys to look up, all of the kind given by KeyType."}'

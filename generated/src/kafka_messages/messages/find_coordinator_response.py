@@ -406,7 +406,7 @@ _FindCoordinatorResponseConstants._codecs = {
     6: (_read_find_coordinator_response_4, _write_find_coordinator_response_4),
 }
 _FindCoordinatorResponseConstants._descriptor = (
-    '{"name":"FindCoordinatorResponse","type":"response","validVersions":"0-6","flexibleVersions":"3+","fields":['
+    '{"name":"FindCoordinatorResponse","type":"response","validVersions":"0-6","flexibleVersions":"3+","headerVersions":[[0,0],[3,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0-3","enumeration":"ErrorCode","about":"Error code of the lookup, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"1-3","nullableVersions":"1-3","ignorable":true,"about":"Text explaining the error, null if there is none to tell."},'

@@ -72,7 +72,7 @@ _GetTelemetrySubscriptionsRequestConstants._codecs = {
     0: (_read_get_telemetry_subscriptions_request_0, _write_get_telemetry_subscriptions_request_0)
 }
 _GetTelemetrySubscriptionsRequestConstants._descriptor = (
-    '{"name":"GetTelemetrySubscriptionsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"GetTelemetrySubscriptionsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions":"0+","about":"Id of this client instance; the all-zero id on first contact asks the broker to assign one."}'
     "]}"
 )

@@ -175,7 +175,7 @@ _GetTelemetrySubscriptionsResponseConstants._codecs = {
     0: (_read_get_telemetry_subscriptions_response_0, _write_get_telemetry_subscriptions_response_0)
 }
 _GetTelemetrySubscriptionsResponseConstants._descriptor = (
-    '{"name":"GetTelemetrySubscriptionsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"GetTelemetrySubscriptionsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions":"0+","about":"Id of the client instance, chosen by the broker when the request carried the all-zero id."},'

@@ -237,7 +237,7 @@ _HeartbeatRequestConstants._codecs = {
     4: (_read_heartbeat_request_4, _write_heartbeat_request_4),
 }
 _HeartbeatRequestConstants._descriptor = (
-    '{"name":"HeartbeatRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"HeartbeatRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+","headerVersions":[[0,1],[4,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group the member belongs to."},'
     '{"name":"generation_id","json":"generationId","type":"int32","versions":"0+","enumeration":"GenerationId","about":"Generation of the group that the member joined."},'
     '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id the group coordinator gave to this member."},'

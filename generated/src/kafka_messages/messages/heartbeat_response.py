@@ -104,7 +104,7 @@ _HeartbeatResponseConstants._codecs = {
     4: (_read_heartbeat_response_4, _write_heartbeat_response_4),
 }
 _HeartbeatResponseConstants._descriptor = (
-    '{"name":"HeartbeatResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"HeartbeatResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+","headerVersions":[[0,0],[4,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the heartbeat, 0 for none; one of the codes announces a rebalance in progress."}'
     "]}"

@@ -440,7 +440,7 @@ _IncrementalAlterConfigsRequestConstants._codecs = {
     1: (_read_incremental_alter_configs_request_1, _write_incremental_alter_configs_request_1),
 }
 _IncrementalAlterConfigsRequestConstants._descriptor = (
-    '{"name":"IncrementalAlterConfigsRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"IncrementalAlterConfigsRequest","type":"request","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,1],[1,2]],"fields":['
     '{"name":"resources","json":"resources","type":"[]AlterConfigsResource","versions":"0+","about":"One resource with the changes to make to it."},'
     '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"0+","about":"True to only check the changes without applying them."}'
     '],"structs":{"AlterConfigsResource":['

@@ -289,7 +289,7 @@ _IncrementalAlterConfigsResponseConstants._codecs = {
     1: (_read_incremental_alter_configs_response_1, _write_incremental_alter_configs_response_1),
 }
 _IncrementalAlterConfigsResponseConstants._descriptor = (
-    '{"name":"IncrementalAlterConfigsResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","fields":['
+    '{"name":"IncrementalAlterConfigsResponse","type":"response","validVersions":"0-1","flexibleVersions":"1+","headerVersions":[[0,0],[1,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"responses","json":"responses","type":"[]AlterConfigsResourceResponse","versions":"0+","about":"The outcome for one resource."}'
     '],"structs":{"AlterConfigsResourceResponse":['

@@ -282,7 +282,7 @@ _InitProducerIdRequestConstants._codecs = {
     6: (_read_init_producer_id_request_6, _write_init_producer_id_request_6),
 }
 _InitProducerIdRequestConstants._descriptor = (
-    '{"name":"InitProducerIdRequest","type":"request","validVersions":"0-6","flexibleVersions":"2+","fields":['
+    '{"name":"InitProducerIdRequest","type":"request","validVersions":"0-6","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","nullableVersions":"0+","entityType":"transactionalId","about":"Transactional id of the producer, null for a producer that is only idempotent."},'
     '{"name":"transaction_timeout_ms","json":"transactionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds a transaction may stay open before the coordinator aborts it; of no use without a transactional id."},'
     '{"name":"producer_id","json":"producerId","type":"int64","versions":"3+","entityType":"producerId","enumeration":"ProducerId","default":-1,"about":"Producer id already held when the producer wants its epoch raised, -1 to get a fresh one."},'

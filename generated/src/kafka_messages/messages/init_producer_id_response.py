@@ -170,7 +170,7 @@ _InitProducerIdResponseConstants._codecs = {
     6: (_read_init_producer_id_response_6, _write_init_producer_id_response_6),
 }
 _InitProducerIdResponseConstants._descriptor = (
-    '{"name":"InitProducerIdResponse","type":"response","validVersions":"0-6","flexibleVersions":"2+","fields":['
+    '{"name":"InitProducerIdResponse","type":"response","validVersions":"0-6","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","default":-1,"about":"Producer id to use from now on, -1 on error."},'

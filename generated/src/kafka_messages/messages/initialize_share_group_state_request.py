@@ -240,7 +240,7 @@ _InitializeShareGroupStateRequestConstants._codecs = {
     0: (_read_initialize_share_group_state_request_0, _write_initialize_share_group_state_request_0)
 }
 _InitializeShareGroupStateRequestConstants._descriptor = (
-    '{"name":"InitializeShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"InitializeShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","about":"Share group that owns the state."},'
     '{"name":"topics","json":"topics","type":"[]InitializeStateData","versions":"0+","about":"One topic with the partitions to set up."}'
     '],"structs":{"InitializeStateData":['

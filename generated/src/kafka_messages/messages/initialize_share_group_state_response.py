@@ -243,7 +243,7 @@ _InitializeShareGroupStateResponseConstants._codecs = {
     0: (_read_initialize_share_group_state_response_0, _write_initialize_share_group_state_response_0)
 }
 _InitializeShareGroupStateResponseConstants._descriptor = (
-    '{"name":"InitializeShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"InitializeShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"results","json":"results","type":"[]InitializeStateResult","versions":"0+","about":"The outcomes for one topic."}'
     '],"structs":{"InitializeStateResult":['
     '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'

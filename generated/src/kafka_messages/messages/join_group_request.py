@@ -652,7 +652,7 @@ _JoinGroupRequestConstants._codecs = {
     9: (_read_join_group_request_8, _write_join_group_request_8),
 }
 _JoinGroupRequestConstants._descriptor = (
-    '{"name":"JoinGroupRequest","type":"request","validVersions":"0-9","flexibleVersions":"6+","fields":['
+    '{"name":"JoinGroupRequest","type":"request","validVersions":"0-9","flexibleVersions":"6+","headerVersions":[[0,1],[6,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group to join."},'
     '{"name":"session_timeout_ms","json":"sessionTimeoutMs","type":"int32","versions":"0+","about":"Milliseconds without a heartbeat after which the coordinator drops the member."},'
     '{"name":"rebalance_timeout_ms","json":"rebalanceTimeoutMs","type":"int32","versions":"1+","ignorable":true,"default":-1,"about":"Milliseconds the coordinator waits for members to rejoin in a rebalance; -1 means the session timeout serves instead."},'

@@ -791,7 +791,7 @@ _JoinGroupResponseConstants._codecs = {
     9: (_read_join_group_response_9, _write_join_group_response_9),
 }
 _JoinGroupResponseConstants._descriptor = (
-    '{"name":"JoinGroupResponse","type":"response","validVersions":"0-9","flexibleVersions":"6+","fields":['
+    '{"name":"JoinGroupResponse","type":"response","validVersions":"0-9","flexibleVersions":"6+","headerVersions":[[0,0],[6,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the join, 0 for none."},'
     '{"name":"generation_id","json":"generationId","type":"int32","versions":"0+","enumeration":"GenerationId","default":-1,"about":"Number of the generation that the rebalance started, -1 if the join failed."},'

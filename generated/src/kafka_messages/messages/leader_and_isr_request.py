@@ -1493,7 +1493,7 @@ _LeaderAndIsrRequestConstants._codecs = {
     7: (_read_leader_and_isr_request_7, _write_leader_and_isr_request_7),
 }
 _LeaderAndIsrRequestConstants._descriptor = (
-    '{"name":"LeaderAndIsrRequest","type":"request","validVersions":"0-7","flexibleVersions":"4+","fields":['
+    '{"name":"LeaderAndIsrRequest","type":"request","validVersions":"0-7","flexibleVersions":"4+","headerVersions":[[0,1],[4,2]],"fields":['
     '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the sending controller."},'
     '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"7+","about":"Whether the controller is a KRaft controller, during a migration from ZooKeeper."},'
     '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which increases with each election."},'

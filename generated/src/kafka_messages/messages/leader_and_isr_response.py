@@ -416,7 +416,7 @@ _LeaderAndIsrResponseConstants._codecs = {
     7: (_read_leader_and_isr_response_5, _write_leader_and_isr_response_5),
 }
 _LeaderAndIsrResponseConstants._descriptor = (
-    '{"name":"LeaderAndIsrResponse","type":"response","validVersions":"0-7","flexibleVersions":"4+","fields":['
+    '{"name":"LeaderAndIsrResponse","type":"response","validVersions":"0-7","flexibleVersions":"4+","headerVersions":[[0,0],[4,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."},'
     '{"name":"partition_errors","json":"partitionErrors","type":"[]LeaderAndIsrPartitionError","versions":"0-4","about":"Partitions and their error codes."},'
     '{"name":"topics","json":"topics","type":"[]LeaderAndIsrTopicError","versions":"5+","about":"Topics and the error codes of their partitions."}'

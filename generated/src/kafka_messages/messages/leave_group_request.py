@@ -447,7 +447,7 @@ _LeaveGroupRequestConstants._codecs = {
     5: (_read_leave_group_request_5, _write_leave_group_request_5),
 }
 _LeaveGroupRequestConstants._descriptor = (
-    '{"name":"LeaveGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+","fields":['
+    '{"name":"LeaveGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+","headerVersions":[[0,1],[4,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group to leave."},'
     '{"name":"member_id","json":"memberId","type":"string","versions":"0-2","about":"Id of the one member that leaves."},'
     '{"name":"members","json":"members","type":"[]MemberIdentity","versions":"3+","about":"One member that leaves or is removed."}'

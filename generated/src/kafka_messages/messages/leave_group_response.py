@@ -307,7 +307,7 @@ _LeaveGroupResponseConstants._codecs = {
     5: (_read_leave_group_response_4, _write_leave_group_response_4),
 }
 _LeaveGroupResponseConstants._descriptor = (
-    '{"name":"LeaveGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4+","fields":['
+    '{"name":"LeaveGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4+","headerVersions":[[0,0],[4,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"members","json":"members","type":"[]MemberResponse","versions":"3+","about":"The outcome for one member."}'

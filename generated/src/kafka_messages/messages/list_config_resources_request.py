@@ -106,7 +106,7 @@ _ListConfigResourcesRequestConstants._codecs = {
     1: (_read_list_config_resources_request_1, _write_list_config_resources_request_1),
 }
 _ListConfigResourcesRequestConstants._descriptor = (
-    '{"name":"ListConfigResourcesRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"ListConfigResourcesRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"resource_types","json":"resourceTypes","type":"[]int8","versions":"1+","enumeration":"ConfigResourceType","about":"Kinds to list: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group; an empty list asks for all."}'
     "]}"
 )

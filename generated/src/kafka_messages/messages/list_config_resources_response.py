@@ -234,7 +234,7 @@ _ListConfigResourcesResponseConstants._codecs = {
     1: (_read_list_config_resources_response_1, _write_list_config_resources_response_1),
 }
 _ListConfigResourcesResponseConstants._descriptor = (
-    '{"name":"ListConfigResourcesResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"ListConfigResourcesResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"config_resources","json":"configResources","type":"[]ConfigResource","versions":"0+","about":"One resource."}'

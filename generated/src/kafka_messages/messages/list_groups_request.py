@@ -187,7 +187,7 @@ _ListGroupsRequestConstants._codecs = {
     5: (_read_list_groups_request_5, _write_list_groups_request_5),
 }
 _ListGroupsRequestConstants._descriptor = (
-    '{"name":"ListGroupsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"ListGroupsRequest","type":"request","validVersions":"0-5","flexibleVersions":"3+","headerVersions":[[0,1],[3,2]],"fields":['
     '{"name":"states_filter","json":"statesFilter","type":"[]string","versions":"4+","enumeration":"GroupState","about":"Names of group states to list, such as Stable or Empty; an empty list takes every state."},'
     '{"name":"types_filter","json":"typesFilter","type":"[]string","versions":"5+","enumeration":"GroupType","about":"Names of group types to list, such as classic, consumer or share; an empty list takes every type."}'
     "]}"

@@ -489,7 +489,7 @@ _ListGroupsResponseConstants._codecs = {
     5: (_read_list_groups_response_5, _write_list_groups_response_5),
 }
 _ListGroupsResponseConstants._descriptor = (
-    '{"name":"ListGroupsResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","fields":['
+    '{"name":"ListGroupsResponse","type":"response","validVersions":"0-5","flexibleVersions":"3+","headerVersions":[[0,0],[3,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"groups","json":"groups","type":"[]ListedGroup","versions":"0+","about":"One group that the broker coordinates and the filters let through."}'

@@ -600,7 +600,7 @@ _ListOffsetsRequestConstants._codecs = {
     11: (_read_list_offsets_request_10, _write_list_offsets_request_10),
 }
 _ListOffsetsRequestConstants._descriptor = (
-    '{"name":"ListOffsetsRequest","type":"request","validVersions":"0-11","flexibleVersions":"6+","fields":['
+    '{"name":"ListOffsetsRequest","type":"request","validVersions":"0-11","flexibleVersions":"6+","headerVersions":[[0,1],[6,2]],"fields":['
     '{"name":"replica_id","json":"replicaId","type":"int32","versions":"0+","entityType":"brokerId","enumeration":"ReplicaId","about":"Broker id of the asking follower, -1 for an ordinary client."},'
     '{"name":"isolation_level","json":"isolationLevel","type":"int8","versions":"2+","enumeration":"IsolationLevel","about":"0 to count all records, 1 to see only up to the last stable offset, so no open transactions."},'
     '{"name":"topics","json":"topics","type":"[]ListOffsetsTopic","versions":"0+","about":"One topic with the partitions to look at."},'

@@ -594,7 +594,7 @@ _ListOffsetsResponseConstants._codecs = {
     11: (_read_list_offsets_response_6, _write_list_offsets_response_6),
 }
 _ListOffsetsResponseConstants._descriptor = (
-    '{"name":"ListOffsetsResponse","type":"response","validVersions":"0-11","flexibleVersions":"6+","fields":['
+    '{"name":"ListOffsetsResponse","type":"response","validVersions":"0-11","flexibleVersions":"6+","headerVersions":[[0,0],[6,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"topics","json":"topics","type":"[]ListOffsetsTopicResponse","versions":"0+","about":"The results for one topic."}'
     '],"structs":{"ListOffsetsTopicResponse":['

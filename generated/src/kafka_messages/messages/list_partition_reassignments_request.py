@@ -199,7 +199,7 @@ _ListPartitionReassignmentsRequestConstants._codecs = {
     0: (_read_list_partition_reassignments_request_0, _write_list_partition_reassignments_request_0)
 }
 _ListPartitionReassignmentsRequestConstants._descriptor = (
-    '{"name":"ListPartitionReassignmentsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"ListPartitionReassignmentsRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds the server may take to answer; 60000 unless set."},'
     '{"name":"topics","json":"topics","type":"[]ListPartitionReassignmentsTopics","versions":"0+","nullableVersions":"0+","default":null,"about":"One topic to report on; null asks for every reassignment under way."}'
     '],"structs":{"ListPartitionReassignmentsTopics":['

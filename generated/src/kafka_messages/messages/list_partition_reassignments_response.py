@@ -331,7 +331,7 @@ _ListPartitionReassignmentsResponseConstants._codecs = {
     0: (_read_list_partition_reassignments_response_0, _write_list_partition_reassignments_response_0)
 }
 _ListPartitionReassignmentsResponseConstants._descriptor = (
-    '{"name":"ListPartitionReassignmentsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"ListPartitionReassignmentsResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Text explaining the error, null if there is none to tell."},'

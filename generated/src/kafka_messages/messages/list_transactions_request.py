@@ -265,7 +265,7 @@ _ListTransactionsRequestConstants._codecs = {
     2: (_read_list_transactions_request_2, _write_list_transactions_request_2),
 }
 _ListTransactionsRequestConstants._descriptor = (
-    '{"name":"ListTransactionsRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"ListTransactionsRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"state_filters","json":"stateFilters","type":"[]string","versions":"0+","enumeration":"TransactionState","about":"Names of transaction states to list; an empty list takes every state."},'
     '{"name":"producer_id_filters","json":"producerIdFilters","type":"[]int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer ids to list; an empty list takes every producer."},'
     '{"name":"duration_filter","json":"durationFilter","type":"int64","versions":"1+","default":-1,"about":"Only transactions that have run longer than this many milliseconds; -1 takes all."},'

@@ -207,7 +207,7 @@ _ListTransactionsResponseConstants._codecs = {
     2: (_read_list_transactions_response_0, _write_list_transactions_response_0),
 }
 _ListTransactionsResponseConstants._descriptor = (
-    '{"name":"ListTransactionsResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"ListTransactionsResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"unknown_state_filters","json":"unknownStateFilters","type":"[]string","versions":"0+","about":"State names from the request that the broker does not know."},'

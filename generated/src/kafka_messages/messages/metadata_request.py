@@ -525,7 +525,7 @@ _MetadataRequestConstants._codecs = {
     13: (_read_metadata_request_11, _write_metadata_request_11),
 }
 _MetadataRequestConstants._descriptor = (
-    '{"name":"MetadataRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+","fields":['
+    '{"name":"MetadataRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+","headerVersions":[[0,1],[9,2]],"fields":['
     '{"name":"topics","json":"topics","type":"[]MetadataRequestTopic","versions":"0+","nullableVersions":"1+","about":"One topic to describe; null asks for all topics, and an empty list for none (in version 0 for all)."},'
     '{"name":"allow_auto_topic_creation","json":"allowAutoTopicCreation","type":"bool","versions":"4+","default":true,"about":"True (the default) lets the broker create missing topics if its configuration permits that."},'
     '{"name":"include_cluster_authorized_operations","json":"includeClusterAuthorizedOperations","type":"bool","versions":"8-10","about":"True to also learn what the caller may do to the cluster."},'

@@ -1879,7 +1879,7 @@ _MetadataResponseConstants._codecs = {
     13: (_read_metadata_response_13, _write_metadata_response_13),
 }
 _MetadataResponseConstants._descriptor = (
-    '{"name":"MetadataResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+","fields":['
+    '{"name":"MetadataResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+","headerVersions":[[0,0],[9,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"brokers","json":"brokers","type":"[]MetadataResponseBroker","versions":"0+","about":"One live broker and where clients reach it."},'
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"2+","nullableVersions":"2+","ignorable":true,"default":null,"about":"Id of the cluster, null if the broker does not know it."},'

@@ -1043,7 +1043,7 @@ _OffsetCommitRequestConstants._codecs = {
     10: (_read_offset_commit_request_10, _write_offset_commit_request_10),
 }
 _OffsetCommitRequestConstants._descriptor = (
-    '{"name":"OffsetCommitRequest","type":"request","validVersions":"0-10","flexibleVersions":"8+","fields":['
+    '{"name":"OffsetCommitRequest","type":"request","validVersions":"0-10","flexibleVersions":"8+","headerVersions":[[0,1],[8,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group the offsets belong to."},'
     '{"name":"generation_id_or_member_epoch","json":"generationIdOrMemberEpoch","type":"int32","versions":"1+","enumeration":"GenerationId","ignorable":true,"default":-1,"about":"Generation (classic group) or member epoch (newer protocol) of the sender, -1 if it is not a managed member."},'
     '{"name":"member_id","json":"memberId","type":"string","versions":"1+","ignorable":true,"about":"Id of the sending member, empty if it is not a managed member."},'

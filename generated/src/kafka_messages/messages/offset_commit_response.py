@@ -451,7 +451,7 @@ _OffsetCommitResponseConstants._codecs = {
     10: (_read_offset_commit_response_10, _write_offset_commit_response_10),
 }
 _OffsetCommitResponseConstants._descriptor = (
-    '{"name":"OffsetCommitResponse","type":"response","validVersions":"0-10","flexibleVersions":"8+","fields":['
+    '{"name":"OffsetCommitResponse","type":"response","validVersions":"0-10","flexibleVersions":"8+","headerVersions":[[0,0],[8,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"topics","json":"topics","type":"[]OffsetCommitResponseTopic","versions":"0+","about":"The outcomes for one topic."}'
     '],"structs":{"OffsetCommitResponseTopic":['

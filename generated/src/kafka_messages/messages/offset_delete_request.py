@@ -226,7 +226,7 @@ def _write_offset_delete_request_0(out: list[bytes], x: OffsetDeleteRequest) -> 
 
 _OffsetDeleteRequestConstants._codecs = {0: (_read_offset_delete_request_0, _write_offset_delete_request_0)}
 _OffsetDeleteRequestConstants._descriptor = (
-    '{"name":"OffsetDeleteRequest","type":"request","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"OffsetDeleteRequest","type":"request","validVersions":"0","flexibleVersions":"none","headerVersions":[[0,1]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Group whose offsets are to go."},'
     '{"name":"topics","json":"topics","type":"[]OffsetDeleteRequestTopic","versions":"0+","about":"One topic with partitions to forget."}'
     '],"structs":{"OffsetDeleteRequestTopic":['

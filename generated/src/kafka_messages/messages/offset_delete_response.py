@@ -244,7 +244,7 @@ def _write_offset_delete_response_0(out: list[bytes], x: OffsetDeleteResponse) -
 
 _OffsetDeleteResponseConstants._codecs = {0: (_read_offset_delete_response_0, _write_offset_delete_response_0)}
 _OffsetDeleteResponseConstants._descriptor = (
-    '{"name":"OffsetDeleteResponse","type":"response","validVersions":"0","flexibleVersions":"none","fields":['
+    '{"name":"OffsetDeleteResponse","type":"response","validVersions":"0","flexibleVersions":"none","headerVersions":[[0,0]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"topics","json":"topics","type":"[]OffsetDeleteResponseTopic","versions":"0+","about":"The outcomes for one topic."}'

@@ -917,7 +917,7 @@ _OffsetFetchRequestConstants._codecs = {
     10: (_read_offset_fetch_request_10, _write_offset_fetch_request_10),
 }
 _OffsetFetchRequestConstants._descriptor = (
-    '{"name":"OffsetFetchRequest","type":"request","validVersions":"0-10","flexibleVersions":"6+","fields":['
+    '{"name":"OffsetFetchRequest","type":"request","validVersions":"0-10","flexibleVersions":"6+","headerVersions":[[0,1],[6,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0-7","entityType":"groupId","about":"The one group to look up."},'
     '{"name":"topics","json":"topics","type":"[]OffsetFetchRequestTopic","versions":"0-7","nullableVersions":"2-7","about":"One topic to look up; null asks for every partition with a committed offset."},'
     '{"name":"groups","json":"groups","type":"[]OffsetFetchRequestGroup","versions":"8+","about":"One group to look up."},'

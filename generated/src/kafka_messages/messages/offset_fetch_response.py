@@ -1007,7 +1007,7 @@ _OffsetFetchResponseConstants._codecs = {
     10: (_read_offset_fetch_response_10, _write_offset_fetch_response_10),
 }
 _OffsetFetchResponseConstants._descriptor = (
-    '{"name":"OffsetFetchResponse","type":"response","validVersions":"0-10","flexibleVersions":"6+","fields":['
+    '{"name":"OffsetFetchResponse","type":"response","validVersions":"0-10","flexibleVersions":"6+","headerVersions":[[0,0],[6,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"3+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"topics","json":"topics","type":"[]OffsetFetchResponseTopic","versions":"0-7","about":"One topic of the one requested group."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"2-7","enumeration":"ErrorCode","ignorable":true,"about":"Error code of the one requested group, 0 for none."},'

@@ -473,7 +473,7 @@ _OffsetForLeaderEpochRequestConstants._codecs = {
     4: (_read_offset_for_leader_epoch_request_4, _write_offset_for_leader_epoch_request_4),
 }
 _OffsetForLeaderEpochRequestConstants._descriptor = (
-    '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"OffsetForLeaderEpochRequest","type":"request","validVersions":"0-4","flexibleVersions":"4+","headerVersions":[[0,1],[4,2]],"fields":['
     '{"name":"replica_id","json":"replicaId","type":"int32","versions":"3+","entityType":"brokerId","enumeration":"ReplicaId","ignorable":true,"default":-2,"about":"Broker id of the asking follower, -1 for a consumer; the default -2 stands for a debugging consumer."},'
     '{"name":"topics","json":"topics","type":"[]OffsetForLeaderTopic","versions":"0+","about":"One topic with partitions to look at."}'
     '],"structs":{"OffsetForLeaderTopic":['

@@ -462,7 +462,7 @@ _OffsetForLeaderEpochResponseConstants._codecs = {
     4: (_read_offset_for_leader_epoch_response_4, _write_offset_for_leader_epoch_response_4),
 }
 _OffsetForLeaderEpochResponseConstants._descriptor = (
-    '{"name":"OffsetForLeaderEpochResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+","fields":['
+    '{"name":"OffsetForLeaderEpochResponse","type":"response","validVersions":"0-4","flexibleVersions":"4+","headerVersions":[[0,0],[4,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"2+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"topics","json":"topics","type":"[]OffsetForLeaderTopicResult","versions":"0+","about":"The results for one topic."}'
     '],"structs":{"OffsetForLeaderTopicResult":['

@@ -569,7 +569,7 @@ _ProduceRequestConstants._codecs = {
     13: (_read_produce_request_13, _write_produce_request_13),
 }
 _ProduceRequestConstants._descriptor = (
-    '{"name":"ProduceRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+","fields":['
+    '{"name":"ProduceRequest","type":"request","validVersions":"0-13","flexibleVersions":"9+","headerVersions":[[0,1],[9,2]],"fields":['
     '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"3+","nullableVersions":"3+","entityType":"transactionalId","default":null,"about":"Transactional id of the producer, null if the records are not part of a transaction."},'
     '{"name":"acks","json":"acks","type":"int16","versions":"0+","enumeration":"Acks","about":"Whom to wait for before answering: 0 nobody and no answer is sent, 1 the leader, -1 all in-sync replicas."},'
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","about":"Milliseconds the leader may wait for the other replicas."},'

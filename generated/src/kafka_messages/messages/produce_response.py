@@ -1477,7 +1477,7 @@ _ProduceResponseConstants._codecs = {
     13: (_read_produce_response_13, _write_produce_response_13),
 }
 _ProduceResponseConstants._descriptor = (
-    '{"name":"ProduceResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+","fields":['
+    '{"name":"ProduceResponse","type":"response","validVersions":"0-13","flexibleVersions":"9+","headerVersions":[[0,0],[9,1]],"fields":['
     '{"name":"responses","json":"responses","type":"[]TopicProduceResponse","versions":"0+","about":"The outcomes for one topic."},'
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"10+","tag":0,"taggedVersions":"10+","about":"One broker, with its address, that was named as a current leader above."}'

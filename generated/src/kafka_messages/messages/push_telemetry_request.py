@@ -123,7 +123,7 @@ def _write_push_telemetry_request_0(out: list[bytes], x: PushTelemetryRequest) -
 
 _PushTelemetryRequestConstants._codecs = {0: (_read_push_telemetry_request_0, _write_push_telemetry_request_0)}
 _PushTelemetryRequestConstants._descriptor = (
-    '{"name":"PushTelemetryRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"PushTelemetryRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"client_instance_id","json":"clientInstanceId","type":"uuid","versions":"0+","about":"Id of the client instance as assigned by a broker."},'
     '{"name":"subscription_id","json":"subscriptionId","type":"int32","versions":"0+","about":"Id of the subscription set the metrics were collected for."},'
     '{"name":"terminating","json":"terminating","type":"bool","versions":"0+","about":"True in the last push of a client that is closing."},'

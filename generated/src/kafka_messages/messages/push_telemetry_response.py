@@ -66,7 +66,7 @@ def _write_push_telemetry_response_0(out: list[bytes], x: PushTelemetryResponse)
 
 _PushTelemetryResponseConstants._codecs = {0: (_read_push_telemetry_response_0, _write_push_telemetry_response_0)}
 _PushTelemetryResponseConstants._descriptor = (
-    '{"name":"PushTelemetryResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"PushTelemetryResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."}'
     "]}"

@@ -228,7 +228,7 @@ _ReadShareGroupStateRequestConstants._codecs = {
     0: (_read_read_share_group_state_request_0, _write_read_share_group_state_request_0)
 }
 _ReadShareGroupStateRequestConstants._descriptor = (
-    '{"name":"ReadShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"ReadShareGroupStateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","about":"Share group that owns the state."},'
     '{"name":"topics","json":"topics","type":"[]ReadStateData","versions":"0+","about":"One topic with partitions to read."}'
     '],"structs":{"ReadStateData":['

@@ -333,7 +333,7 @@ _ReadShareGroupStateResponseConstants._codecs = {
     0: (_read_read_share_group_state_response_0, _write_read_share_group_state_response_0)
 }
 _ReadShareGroupStateResponseConstants._descriptor = (
-    '{"name":"ReadShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"ReadShareGroupStateResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"results","json":"results","type":"[]ReadStateResult","versions":"0+","about":"The results for one topic."}'
     '],"structs":{"ReadStateResult":['
     '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'

@@ -238,7 +238,7 @@ _ReadShareGroupStateSummaryRequestConstants._codecs = {
     1: (_read_read_share_group_state_summary_request_0, _write_read_share_group_state_summary_request_0),
 }
 _ReadShareGroupStateSummaryRequestConstants._descriptor = (
-    '{"name":"ReadShareGroupStateSummaryRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"ReadShareGroupStateSummaryRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","about":"Share group that owns the state."},'
     '{"name":"topics","json":"topics","type":"[]ReadStateSummaryData","versions":"0+","about":"One topic with partitions to read."}'
     '],"structs":{"ReadStateSummaryData":['

@@ -390,7 +390,7 @@ _ReadShareGroupStateSummaryResponseConstants._codecs = {
     1: (_read_read_share_group_state_summary_response_1, _write_read_share_group_state_summary_response_1),
 }
 _ReadShareGroupStateSummaryResponseConstants._descriptor = (
-    '{"name":"ReadShareGroupStateSummaryResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"ReadShareGroupStateSummaryResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"results","json":"results","type":"[]ReadStateSummaryResult","versions":"0+","about":"The results for one topic."}'
     '],"structs":{"ReadStateSummaryResult":['
     '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Unique id of the topic."},'

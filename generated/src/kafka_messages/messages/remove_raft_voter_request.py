@@ -108,7 +108,7 @@ def _write_remove_raft_voter_request_0(out: list[bytes], x: RemoveRaftVoterReque
 
 _RemoveRaftVoterRequestConstants._codecs = {0: (_read_remove_raft_voter_request_0, _write_remove_raft_voter_request_0)}
 _RemoveRaftVoterRequestConstants._descriptor = (
-    '{"name":"RemoveRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"RemoveRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","about":"Cluster the sender means to change, null to skip this check."},'
     '{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the voter to remove."},'
     '{"name":"voter_directory_id","json":"voterDirectoryId","type":"uuid","versions":"0+","about":"Id of the voter\'s metadata log directory; it must match the one in the voter set."}'

@@ -122,7 +122,7 @@ _RenewDelegationTokenRequestConstants._codecs = {
     2: (_read_renew_delegation_token_request_2, _write_renew_delegation_token_request_2),
 }
 _RenewDelegationTokenRequestConstants._descriptor = (
-    '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"RenewDelegationTokenRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"hmac","json":"hmac","type":"bytes","versions":"0+","secret":true,"about":"The secret HMAC of the token, which also identifies it."},'
     '{"name":"renew_period_ms","json":"renewPeriodMs","type":"int64","versions":"0+","about":"Milliseconds from now the token is to stay valid, within its maximum lifetime; negative for the server\'s default."}'
     "]}"

@@ -93,7 +93,7 @@ _RenewDelegationTokenResponseConstants._codecs = {
     2: (_read_renew_delegation_token_response_2, _write_renew_delegation_token_response_2),
 }
 _RenewDelegationTokenResponseConstants._descriptor = (
-    '{"name":"RenewDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"RenewDelegationTokenResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"expiry_timestamp_ms","json":"expiryTimestampMs","type":"int64","versions":"0+","about":"When the token expires unless renewed again, in milliseconds since 1970."},'
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."}'

@@ -107,7 +107,7 @@ _SaslAuthenticateRequestConstants._codecs = {
     2: (_read_sasl_authenticate_request_2, _write_sasl_authenticate_request_2),
 }
 _SaslAuthenticateRequestConstants._descriptor = (
-    '{"name":"SaslAuthenticateRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"SaslAuthenticateRequest","type":"request","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","secret":true,"about":"Message of the SASL client, in the format of the mechanism."}'
     "]}"
 )

@@ -221,7 +221,7 @@ _SaslAuthenticateResponseConstants._codecs = {
     2: (_read_sasl_authenticate_response_2, _write_sasl_authenticate_response_2),
 }
 _SaslAuthenticateResponseConstants._descriptor = (
-    '{"name":"SaslAuthenticateResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","fields":['
+    '{"name":"SaslAuthenticateResponse","type":"response","validVersions":"0-2","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the authentication, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Text explaining why authentication failed, null if there is none to tell."},'
     '{"name":"auth_bytes","json":"authBytes","type":"bytes","versions":"0+","secret":true,"about":"Message of the SASL server, in the format of the mechanism."},'

@@ -72,7 +72,7 @@ _SaslHandshakeRequestConstants._codecs = {
     1: (_read_sasl_handshake_request_0, _write_sasl_handshake_request_0),
 }
 _SaslHandshakeRequestConstants._descriptor = (
-    '{"name":"SaslHandshakeRequest","type":"request","validVersions":"0-1","flexibleVersions":"none","fields":['
+    '{"name":"SaslHandshakeRequest","type":"request","validVersions":"0-1","flexibleVersions":"none","headerVersions":[[0,1]],"fields":['
     '{"name":"mechanism","json":"mechanism","type":"string","versions":"0+","enumeration":"SaslMechanism","about":"Name of the proposed SASL mechanism, such as PLAIN or SCRAM-SHA-256."}'
     "]}"
 )

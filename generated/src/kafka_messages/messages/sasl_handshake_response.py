@@ -76,7 +76,7 @@ _SaslHandshakeResponseConstants._codecs = {
     1: (_read_sasl_handshake_response_0, _write_sasl_handshake_response_0),
 }
 _SaslHandshakeResponseConstants._descriptor = (
-    '{"name":"SaslHandshakeResponse","type":"response","validVersions":"0-1","flexibleVersions":"none","fields":['
+    '{"name":"SaslHandshakeResponse","type":"response","validVersions":"0-1","flexibleVersions":"none","headerVersions":[[0,0]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the handshake, 0 if the mechanism is accepted."},'
     '{"name":"mechanisms","json":"mechanisms","type":"[]string","versions":"0+","enumeration":"SaslMechanism","about":"Names of the SASL mechanisms enabled on the server."}'
     "]}"

@@ -488,7 +488,7 @@ _ShareAcknowledgeRequestConstants._codecs = {
     2: (_read_share_acknowledge_request_2, _write_share_acknowledge_request_2),
 }
 _ShareAcknowledgeRequestConstants._descriptor = (
-    '{"name":"ShareAcknowledgeRequest","type":"request","validVersions":"1-2","flexibleVersions":"0+","fields":['
+    '{"name":"ShareAcknowledgeRequest","type":"request","validVersions":"1-2","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","nullableVersions":"0+","entityType":"groupId","default":null,"about":"Share group of the member; null, the default, means it is not set."},'
     '{"name":"member_id","json":"memberId","type":"string","versions":"0+","nullableVersions":"0+","about":"Id of the member in the share group, null if not set."},'
     '{"name":"share_session_epoch","json":"shareSessionEpoch","type":"int32","versions":"0+","enumeration":"ShareSessionEpoch","about":"Count of the requests in the share session with this broker; -1 closes the session."},'

@@ -562,7 +562,7 @@ _ShareAcknowledgeResponseConstants._codecs = {
     2: (_read_share_acknowledge_response_2, _write_share_acknowledge_response_2),
 }
 _ShareAcknowledgeResponseConstants._descriptor = (
-    '{"name":"ShareAcknowledgeResponse","type":"response","validVersions":"1-2","flexibleVersions":"0+","fields":['
+    '{"name":"ShareAcknowledgeResponse","type":"response","validVersions":"1-2","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"How long quotas held this client back, in milliseconds; 0 means it was not throttled."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code for the whole request, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Text explaining the error, null if there is none to tell."},'

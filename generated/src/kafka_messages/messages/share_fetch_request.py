@@ -683,7 +683,7 @@ _ShareFetchRequestConstants._codecs = {
     2: (_read_share_fetch_request_2, _write_share_fetch_request_2),
 }
 _ShareFetchRequestConstants._descriptor = (
-    '{"name":"ShareFetchRequest","type":"request","validVersions":"1-2","flexibleVersions":"0+","fields":['
+    '{"name":"ShareFetchRequest","type":"request","validVersions":"1-2","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","nullableVersions":"0+","entityType":"groupId","default":null,"about":"Share group the member belongs to; null when it was not given."},'
     '{"name":"member_id","json":"memberId","type":"string","versions":"0+","nullableVersions":"0+","about":"Id of the share group member that fetches; null when it was not given."},'
     '{"name":"share_session_epoch","json":"shareSessionEpoch","type":"int32","versions":"0+","enumeration":"ShareSessionEpoch","about":"0 opens a new share session, -1 closes it, any other number is the place of this request within the open session."},'

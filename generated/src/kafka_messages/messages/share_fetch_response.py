@@ -635,7 +635,7 @@ _ShareFetchResponseConstants._codecs = {
     2: (_read_share_fetch_response_1, _write_share_fetch_response_1),
 }
 _ShareFetchResponseConstants._descriptor = (
-    '{"name":"ShareFetchResponse","type":"response","validVersions":"1-2","flexibleVersions":"0+","fields":['
+    '{"name":"ShareFetchResponse","type":"response","validVersions":"1-2","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Human readable detail of the error of the request as a whole, null when there is nothing to add."},'

@@ -92,7 +92,7 @@ _ShareGroupDescribeRequestConstants._codecs = {
     1: (_read_share_group_describe_request_1, _write_share_group_describe_request_1)
 }
 _ShareGroupDescribeRequestConstants._descriptor = (
-    '{"name":"ShareGroupDescribeRequest","type":"request","validVersions":"1","flexibleVersions":"0+","fields":['
+    '{"name":"ShareGroupDescribeRequest","type":"request","validVersions":"1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","entityType":"groupId","about":"One entry per share group to describe."},'
     '{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","about":"True to be told which operations the caller may perform on each group."}'
     "]}"

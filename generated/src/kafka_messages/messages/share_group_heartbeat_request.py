@@ -173,7 +173,7 @@ _ShareGroupHeartbeatRequestConstants._codecs = {
     1: (_read_share_group_heartbeat_request_1, _write_share_group_heartbeat_request_1)
 }
 _ShareGroupHeartbeatRequestConstants._descriptor = (
-    '{"name":"ShareGroupHeartbeatRequest","type":"request","validVersions":"1","flexibleVersions":"0+","fields":['
+    '{"name":"ShareGroupHeartbeatRequest","type":"request","validVersions":"1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
     '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id the member made up for itself and keeps for its lifetime."},'
     '{"name":"member_epoch","json":"memberEpoch","type":"int32","versions":"0+","enumeration":"MemberEpoch","about":"Epoch the member last got from the coordinator; 0 to join, -1 to leave."},'

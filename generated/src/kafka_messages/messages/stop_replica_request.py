@@ -632,7 +632,7 @@ _StopReplicaRequestConstants._codecs = {
     4: (_read_stop_replica_request_4, _write_stop_replica_request_4),
 }
 _StopReplicaRequestConstants._descriptor = (
-    '{"name":"StopReplicaRequest","type":"request","validVersions":"0-4","flexibleVersions":"2+","fields":['
+    '{"name":"StopReplicaRequest","type":"request","validVersions":"0-4","flexibleVersions":"2+","headerVersions":[[0,1],[2,2]],"fields":['
     '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the sending controller."},'
     '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"4+","about":"Whether the controller is a KRaft controller, during a migration from ZooKeeper."},'
     '{"name":"controller_epoch","json":"controllerEpoch","type":"int32","versions":"0+","about":"Epoch of the controller, which increases with each election."},'

@@ -240,7 +240,7 @@ _StopReplicaResponseConstants._codecs = {
     4: (_read_stop_replica_response_2, _write_stop_replica_response_2),
 }
 _StopReplicaResponseConstants._descriptor = (
-    '{"name":"StopReplicaResponse","type":"response","validVersions":"0-4","flexibleVersions":"2+","fields":['
+    '{"name":"StopReplicaResponse","type":"response","validVersions":"0-4","flexibleVersions":"2+","headerVersions":[[0,0],[2,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."},'
     '{"name":"partition_errors","json":"partitionErrors","type":"[]StopReplicaPartitionError","versions":"0+","about":"Partitions and their error codes."}'
     '],"structs":{"StopReplicaPartitionError":['

@@ -135,7 +135,7 @@ _StreamsGroupDescribeRequestConstants._codecs = {
     1: (_read_streams_group_describe_request_1, _write_streams_group_describe_request_1),
 }
 _StreamsGroupDescribeRequestConstants._descriptor = (
-    '{"name":"StreamsGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"StreamsGroupDescribeRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_ids","json":"groupIds","type":"[]string","versions":"0+","entityType":"groupId","about":"One entry per streams group to describe."},'
     '{"name":"include_authorized_operations","json":"includeAuthorizedOperations","type":"bool","versions":"0+","about":"True to be told which operations the caller may perform on each group."},'
     '{"name":"include_topology_description","json":"includeTopologyDescription","type":"bool","versions":"1+","about":"True to be told also the nodes, stores and edges of each group\'s processing topology."}'

@@ -1805,7 +1805,7 @@ _StreamsGroupDescribeResponseConstants._codecs = {
     1: (_read_streams_group_describe_response_1, _write_streams_group_describe_response_1),
 }
 _StreamsGroupDescribeResponseConstants._descriptor = (
-    '{"name":"StreamsGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"StreamsGroupDescribeResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
     '{"name":"groups","json":"groups","type":"[]DescribedGroup","versions":"0+","about":"One entry per group that was asked for."}'
     '],"structs":{"Endpoint":['

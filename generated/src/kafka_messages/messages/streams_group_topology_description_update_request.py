@@ -580,7 +580,7 @@ _StreamsGroupTopologyDescriptionUpdateRequestConstants._codecs = {
     )
 }
 _StreamsGroupTopologyDescriptionUpdateRequestConstants._descriptor = (
-    '{"name":"StreamsGroupTopologyDescriptionUpdateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"StreamsGroupTopologyDescriptionUpdateRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group."},'
     '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Member that hands in the description."},'
     '{"name":"topology_epoch","json":"topologyEpoch","type":"int32","versions":"0+","about":"Version of the topology that is described."},'

@@ -536,7 +536,7 @@ _SyncGroupRequestConstants._codecs = {
     5: (_read_sync_group_request_5, _write_sync_group_request_5),
 }
 _SyncGroupRequestConstants._descriptor = (
-    '{"name":"SyncGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+","fields":['
+    '{"name":"SyncGroupRequest","type":"request","validVersions":"0-5","flexibleVersions":"4+","headerVersions":[[0,1],[4,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Id of the group whose assignment is given or asked for."},'
     '{"name":"generation_id","json":"generationId","type":"int32","versions":"0+","enumeration":"GenerationId","about":"Generation of the group the member got when it joined."},'
     '{"name":"member_id","json":"memberId","type":"string","versions":"0+","about":"Id the coordinator gave to the member that sends this."},'

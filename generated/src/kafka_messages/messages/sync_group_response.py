@@ -256,7 +256,7 @@ _SyncGroupResponseConstants._codecs = {
     5: (_read_sync_group_response_5, _write_sync_group_response_5),
 }
 _SyncGroupResponseConstants._descriptor = (
-    '{"name":"SyncGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4+","fields":['
+    '{"name":"SyncGroupResponse","type":"response","validVersions":"0-5","flexibleVersions":"4+","headerVersions":[[0,0],[4,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"1+","ignorable":true,"about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the sync, 0 for none."},'
     '{"name":"protocol_type","json":"protocolType","type":"string","versions":"5+","nullableVersions":"5+","enumeration":"GroupProtocolType","ignorable":true,"default":null,"about":"Kind of group, such as consumer; null when not known, as after an error."},'

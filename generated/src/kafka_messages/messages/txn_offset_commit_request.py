@@ -785,7 +785,7 @@ _TxnOffsetCommitRequestConstants._codecs = {
     6: (_read_txn_offset_commit_request_6, _write_txn_offset_commit_request_6),
 }
 _TxnOffsetCommitRequestConstants._descriptor = (
-    '{"name":"TxnOffsetCommitRequest","type":"request","validVersions":"0-6","flexibleVersions":"3+","fields":['
+    '{"name":"TxnOffsetCommitRequest","type":"request","validVersions":"0-6","flexibleVersions":"3+","headerVersions":[[0,1],[3,2]],"fields":['
     '{"name":"transactional_id","json":"transactionalId","type":"string","versions":"0+","entityType":"transactionalId","about":"Transactional id of the producer."},'
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","entityType":"groupId","about":"Consumer group the offsets are committed for."},'
     '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Id of the producer whose transaction it is."},'

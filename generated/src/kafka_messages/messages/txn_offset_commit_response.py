@@ -430,7 +430,7 @@ _TxnOffsetCommitResponseConstants._codecs = {
     6: (_read_txn_offset_commit_response_6, _write_txn_offset_commit_response_6),
 }
 _TxnOffsetCommitResponseConstants._descriptor = (
-    '{"name":"TxnOffsetCommitResponse","type":"response","validVersions":"0-6","flexibleVersions":"3+","fields":['
+    '{"name":"TxnOffsetCommitResponse","type":"response","validVersions":"0-6","flexibleVersions":"3+","headerVersions":[[0,0],[3,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
     '{"name":"topics","json":"topics","type":"[]TxnOffsetCommitResponseTopic","versions":"0+","about":"One entry per topic of the request."}'
     '],"structs":{"TxnOffsetCommitResponseTopic":['

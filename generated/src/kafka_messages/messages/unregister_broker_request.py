@@ -66,7 +66,7 @@ def _write_unregister_broker_request_0(out: list[bytes], x: UnregisterBrokerRequ
 
 _UnregisterBrokerRequestConstants._codecs = {0: (_read_unregister_broker_request_0, _write_unregister_broker_request_0)}
 _UnregisterBrokerRequestConstants._descriptor = (
-    '{"name":"UnregisterBrokerRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"UnregisterBrokerRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"broker_id","json":"brokerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Id of the broker to remove."}'
     "]}"
 )

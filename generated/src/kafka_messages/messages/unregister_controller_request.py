@@ -69,7 +69,7 @@ _UnregisterControllerRequestConstants._codecs = {
     0: (_read_unregister_controller_request_0, _write_unregister_controller_request_0)
 }
 _UnregisterControllerRequestConstants._descriptor = (
-    '{"name":"UnregisterControllerRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"UnregisterControllerRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","about":"Node id of the controller to remove."}'
     "]}"
 )

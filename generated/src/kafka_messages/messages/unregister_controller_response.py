@@ -99,7 +99,7 @@ _UnregisterControllerResponseConstants._codecs = {
     0: (_read_unregister_controller_response_0, _write_unregister_controller_response_0)
 }
 _UnregisterControllerResponseConstants._descriptor = (
-    '{"name":"UnregisterControllerResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"UnregisterControllerResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the removal, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human readable detail of the error of the removal, null when there is nothing to add."}'

@@ -285,7 +285,7 @@ _UpdateFeaturesRequestConstants._codecs = {
     2: (_read_update_features_request_1, _write_update_features_request_1),
 }
 _UpdateFeaturesRequestConstants._descriptor = (
-    '{"name":"UpdateFeaturesRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"UpdateFeaturesRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"timeout_ms","json":"timeoutMs","type":"int32","versions":"0+","default":60000,"about":"Milliseconds the change may take before it is given up, one minute by default."},'
     '{"name":"feature_updates","json":"featureUpdates","type":"[]FeatureUpdateKey","versions":"0+","about":"One entry per feature to change."},'
     '{"name":"validate_only","json":"validateOnly","type":"bool","versions":"1+","about":"True to check the change without making it."}'

@@ -296,7 +296,7 @@ _UpdateFeaturesResponseConstants._codecs = {
     2: (_read_update_features_response_2, _write_update_features_response_2),
 }
 _UpdateFeaturesResponseConstants._descriptor = (
-    '{"name":"UpdateFeaturesResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"UpdateFeaturesResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
     '{"name":"error_message","json":"errorMessage","type":"string","versions":"0+","nullableVersions":"0+","about":"Human readable detail of the error of the request as a whole, null when there is nothing to add."},'

@@ -1606,7 +1606,7 @@ _UpdateMetadataRequestConstants._codecs = {
     8: (_read_update_metadata_request_8, _write_update_metadata_request_8),
 }
 _UpdateMetadataRequestConstants._descriptor = (
-    '{"name":"UpdateMetadataRequest","type":"request","validVersions":"0-8","flexibleVersions":"6+","fields":['
+    '{"name":"UpdateMetadataRequest","type":"request","validVersions":"0-8","flexibleVersions":"6+","headerVersions":[[0,1],[6,2]],"fields":['
     '{"name":"controller_id","json":"controllerId","type":"int32","versions":"0+","entityType":"brokerId","about":"Node id of the sending controller."},'
     '{"name":"is_kraft_controller","json":"isKRaftController","type":"bool","versions":"8+","about":"Whether the controller is a KRaft controller, during a migration from ZooKeeper."},'
     '{"name":"type","json":"type","type":"int8","versions":"8+","tag":0,"taggedVersions":"8+","enumeration":"ControlRequestType","about":"Scope of the request: 0 unknown, 1 changes only, 2 the full state."},'

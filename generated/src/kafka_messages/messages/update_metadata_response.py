@@ -86,7 +86,7 @@ _UpdateMetadataResponseConstants._codecs = {
     8: (_read_update_metadata_response_6, _write_update_metadata_response_6),
 }
 _UpdateMetadataResponseConstants._descriptor = (
-    '{"name":"UpdateMetadataResponse","type":"response","validVersions":"0-8","flexibleVersions":"6+","fields":['
+    '{"name":"UpdateMetadataResponse","type":"response","validVersions":"0-8","flexibleVersions":"6+","headerVersions":[[0,0],[6,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code, or 0 if there was no error."}'
     "]}"
 )

@@ -289,7 +289,7 @@ def _write_update_raft_voter_request_0(out: list[bytes], x: UpdateRaftVoterReque
 
 _UpdateRaftVoterRequestConstants._codecs = {0: (_read_update_raft_voter_request_0, _write_update_raft_voter_request_0)}
 _UpdateRaftVoterRequestConstants._descriptor = (
-    '{"name":"UpdateRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"UpdateRaftVoterRequest","type":"request","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","about":"Cluster the sender belongs to; null skips the check."},'
     '{"name":"current_leader_epoch","json":"currentLeaderEpoch","type":"int32","versions":"0+","enumeration":"LeaderEpoch","about":"Epoch of the quorum leader as the sender knows it."},'
     '{"name":"voter_id","json":"voterId","type":"int32","versions":"0+","about":"Node id of the voter to update."},'

@@ -223,7 +223,7 @@ _UpdateRaftVoterResponseConstants._codecs = {
     0: (_read_update_raft_voter_response_0, _write_update_raft_voter_response_0)
 }
 _UpdateRaftVoterResponseConstants._descriptor = (
-    '{"name":"UpdateRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions":"0+","fields":['
+    '{"name":"UpdateRaftVoterResponse","type":"response","validVersions":"0","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"throttle_time_ms","json":"throttleTimeMs","type":"int32","versions":"0+","about":"Milliseconds this response was or should be held back because a quota was exceeded, 0 for none."},'
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the update, 0 for none."},'
     '{"name":"current_leader","json":"currentLeader","type":"CurrentLeader","versions":"0+","tag":0,"taggedVersions":"0+","about":"The quorum leader as the answering node knows it."}'

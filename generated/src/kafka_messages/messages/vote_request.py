@@ -612,7 +612,7 @@ _VoteRequestConstants._codecs = {
     2: (_read_vote_request_2, _write_vote_request_2),
 }
 _VoteRequestConstants._descriptor = (
-    '{"name":"VoteRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"VoteRequest","type":"request","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"cluster_id","json":"clusterId","type":"string","versions":"0+","nullableVersions":"0+","default":null,"about":"Cluster the sender belongs to; null skips the check."},'
     '{"name":"voter_id","json":"voterId","type":"int32","versions":"1+","entityType":"brokerId","ignorable":true,"default":-1,"about":"Node id of the voter that is asked, -1 when not given."},'
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic to elect for; in practice only the metadata topic."}'

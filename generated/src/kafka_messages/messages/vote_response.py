@@ -438,7 +438,7 @@ _VoteResponseConstants._codecs = {
     2: (_read_vote_response_1, _write_vote_response_1),
 }
 _VoteResponseConstants._descriptor = (
-    '{"name":"VoteResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","fields":['
+    '{"name":"VoteResponse","type":"response","validVersions":"0-2","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"error_code","json":"errorCode","type":"int16","versions":"0+","enumeration":"ErrorCode","about":"Error code of the request as a whole, 0 for none."},'
     '{"name":"topics","json":"topics","type":"[]TopicData","versions":"0+","about":"One entry per topic of the request."},'
     '{"name":"node_endpoints","json":"nodeEndpoints","type":"[]NodeEndpoint","versions":"1+","tag":0,"taggedVersions":"1+","about":"One entry per node that is named as a leader above."}'

@@ -461,7 +461,7 @@ _WriteShareGroupStateRequestConstants._codecs = {
     1: (_read_write_share_group_state_request_1, _write_write_share_group_state_request_1),
 }
 _WriteShareGroupStateRequestConstants._descriptor = (
-    '{"name":"WriteShareGroupStateRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"WriteShareGroupStateRequest","type":"request","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,2]],"fields":['
     '{"name":"group_id","json":"groupId","type":"string","versions":"0+","about":"Share group the state belongs to."},'
     '{"name":"topics","json":"topics","type":"[]WriteStateData","versions":"0+","about":"One entry per topic with state to save."}'
     '],"structs":{"WriteStateData":['

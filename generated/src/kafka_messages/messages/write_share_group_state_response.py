@@ -244,7 +244,7 @@ _WriteShareGroupStateResponseConstants._codecs = {
     1: (_read_write_share_group_state_response_0, _write_write_share_group_state_response_0),
 }
 _WriteShareGroupStateResponseConstants._descriptor = (
-    '{"name":"WriteShareGroupStateResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","fields":['
+    '{"name":"WriteShareGroupStateResponse","type":"response","validVersions":"0-1","flexibleVersions":"0+","headerVersions":[[0,1]],"fields":['
     '{"name":"results","json":"results","type":"[]WriteStateResult","versions":"0+","about":"One entry per topic of the request."}'
     '],"structs":{"WriteStateResult":['
     '{"name":"topic_id","json":"topicId","type":"uuid","versions":"0+","about":"Id of the topic."},'

@@ -453,7 +453,7 @@ _WriteTxnMarkersRequestConstants._codecs = {
     2: (_read_write_txn_markers_request_2, _write_write_txn_markers_request_2),
 }
 _WriteTxnMarkersRequestConstants._descriptor = (
-    '{"name":"WriteTxnMarkersRequest","type":"request","validVersions":"0-2","flexibleVersions":"1+","fields":['
+    '{"name":"WriteTxnMarkersRequest","type":"request","validVersions":"0-2","flexibleVersions":"1+","headerVersions":[[0,1],[1,2]],"fields":['
     '{"name":"markers","json":"markers","type":"[]WritableTxnMarker","versions":"0+","about":"One entry per transaction to end."}'
     '],"structs":{"WritableTxnMarker":['
     '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer whose transaction ends."},'

@@ -418,7 +418,7 @@ _WriteTxnMarkersResponseConstants._codecs = {
     2: (_read_write_txn_markers_response_1, _write_write_txn_markers_response_1),
 }
 _WriteTxnMarkersResponseConstants._descriptor = (
-    '{"name":"WriteTxnMarkersResponse","type":"response","validVersions":"0-2","flexibleVersions":"1+","fields":['
+    '{"name":"WriteTxnMarkersResponse","type":"response","validVersions":"0-2","flexibleVersions":"1+","headerVersions":[[0,0],[1,1]],"fields":['
     '{"name":"markers","json":"markers","type":"[]WritableTxnMarkerResult","versions":"0+","about":"One entry per transaction of the request."}'
     '],"structs":{"WritableTxnMarkerResult":['
     '{"name":"producer_id","json":"producerId","type":"int64","versions":"0+","entityType":"producerId","enumeration":"ProducerId","about":"Producer whose transaction was to end."},'

@@ -37,7 +37,10 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
         ("AddPartitionsToTxnResult", "transactional_id", ("transactionalId",)),
         ("AddPartitionsToTxnTopicResult", "name", ("topicName",)),
     ),
-    "AddRaftVoterRequest": (("AddRaftVoterRequest", "voter_id", ("brokerId",)),),
+    "AddRaftVoterRequest": (
+        ("AddRaftVoterRequest", "cluster_id", ("clusterId",)),
+        ("AddRaftVoterRequest", "voter_id", ("brokerId",)),
+    ),
     "AllocateProducerIdsRequest": (("AllocateProducerIdsRequest", "broker_id", ("brokerId",)),),
     "AllocateProducerIdsResponse": (("AllocateProducerIdsResponse", "producer_id_start", ("producerId",)),),
     "AlterClientQuotasRequest": (("EntityData", "entity_name", ("clientId", "user")),),
@@ -81,13 +84,17 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
         ("ScramCredentialUpsertion", "name", ("user",)),
     ),
     "AlterUserScramCredentialsResponse": (("AlterUserScramCredentialsResult", "user", ("user",)),),
-    "ApiVersionsRequest": (("ApiVersionsRequest", "node_id", ("brokerId",)),),
+    "ApiVersionsRequest": (
+        ("ApiVersionsRequest", "cluster_id", ("clusterId",)),
+        ("ApiVersionsRequest", "node_id", ("brokerId",)),
+    ),
     "AssignReplicasToDirsRequest": (
         ("AssignReplicasToDirsRequest", "broker_id", ("brokerId",)),
         ("TopicData", "topic_id", ("topicId",)),
     ),
     "AssignReplicasToDirsResponse": (("TopicData", "topic_id", ("topicId",)),),
     "BeginQuorumEpochRequest": (
+        ("BeginQuorumEpochRequest", "cluster_id", ("clusterId",)),
         ("BeginQuorumEpochRequest", "voter_id", ("brokerId",)),
         ("PartitionData", "leader_id", ("brokerId",)),
         ("TopicData", "topic_name", ("topicName",)),
@@ -99,7 +106,11 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     ),
     "BrokerHeartbeatRequest": (("BrokerHeartbeatRequest", "broker_id", ("brokerId",)),),
     "BrokerRegistrationChangeRecord": (("BrokerRegistrationChangeRecord", "broker_id", ("brokerId",)),),
-    "BrokerRegistrationRequest": (("BrokerRegistrationRequest", "broker_id", ("brokerId",)),),
+    "BrokerRegistrationRequest": (
+        ("BrokerRegistrationRequest", "broker_id", ("brokerId",)),
+        ("BrokerRegistrationRequest", "cluster_id", ("clusterId",)),
+        ("BrokerRegistrationRequest", "rack", ("rack",)),
+    ),
     "ClearElrRecord": (("ClearElrRecord", "topic_name", ("topicName",)),),
     "ClientQuotaRecord": (("EntityData", "entity_name", ("clientId", "user")),),
     "ConfigRecord": (("ConfigRecord", "resource_name", ("topicName", "brokerId", "clientMetrics", "groupId")),),
@@ -109,12 +120,14 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "ConsumerGroupDescribeResponse": (
         ("DescribedGroup", "group_id", ("groupId",)),
         ("Member", "client_id", ("clientId",)),
+        ("Member", "rack_id", ("rack",)),
         ("Member", "subscribed_topic_names", ("topicName",)),
         ("TopicPartitions", "topic_id", ("topicId",)),
         ("TopicPartitions", "topic_name", ("topicName",)),
     ),
     "ConsumerGroupHeartbeatRequest": (
         ("ConsumerGroupHeartbeatRequest", "group_id", ("groupId",)),
+        ("ConsumerGroupHeartbeatRequest", "rack_id", ("rack",)),
         ("ConsumerGroupHeartbeatRequest", "subscribed_topic_names", ("topicName",)),
         ("TopicPartitions", "topic_id", ("topicId",)),
     ),
@@ -122,11 +135,13 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "ConsumerGroupMemberMetadataKey": (("ConsumerGroupMemberMetadataKey", "group_id", ("groupId",)),),
     "ConsumerGroupMemberMetadataValue": (
         ("ConsumerGroupMemberMetadataValue", "client_id", ("clientId",)),
+        ("ConsumerGroupMemberMetadataValue", "rack_id", ("rack",)),
         ("ConsumerGroupMemberMetadataValue", "subscribed_topic_names", ("topicName",)),
     ),
     "ConsumerGroupMetadataKey": (("ConsumerGroupMetadataKey", "group_id", ("groupId",)),),
     "ConsumerGroupPartitionMetadataKey": (("ConsumerGroupPartitionMetadataKey", "group_id", ("groupId",)),),
     "ConsumerGroupPartitionMetadataValue": (
+        ("PartitionMetadata", "racks", ("rack",)),
         ("TopicMetadata", "topic_id", ("topicId",)),
         ("TopicMetadata", "topic_name", ("topicName",)),
     ),
@@ -139,6 +154,7 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     ),
     "ConsumerProtocolAssignment": (("TopicPartition", "topic", ("topicName",)),),
     "ConsumerProtocolSubscription": (
+        ("ConsumerProtocolSubscription", "rack_id", ("rack",)),
         ("ConsumerProtocolSubscription", "topics", ("topicName",)),
         ("TopicPartition", "topic", ("topicName",)),
     ),
@@ -240,6 +256,8 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "DescribeClientQuotasResponse": (("EntityData", "entity_name", ("clientId", "user")),),
     "DescribeClusterResponse": (
         ("DescribeClusterBroker", "broker_id", ("brokerId",)),
+        ("DescribeClusterBroker", "rack", ("rack",)),
+        ("DescribeClusterResponse", "cluster_id", ("clusterId",)),
         ("DescribeClusterResponse", "controller_id", ("brokerId",)),
     ),
     "DescribeConfigsRequest": (
@@ -309,6 +327,7 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "ElectLeadersRequest": (("TopicPartitions", "topic", ("topicName",)),),
     "ElectLeadersResponse": (("ReplicaElectionResult", "topic", ("topicName",)),),
     "EndQuorumEpochRequest": (
+        ("EndQuorumEpochRequest", "cluster_id", ("clusterId",)),
         ("PartitionData", "leader_id", ("brokerId",)),
         ("PartitionData", "preferred_successors", ("brokerId",)),
         ("ReplicaInfo", "candidate_id", ("brokerId",)),
@@ -326,6 +345,8 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "EndTxnResponse": (("EndTxnResponse", "producer_id", ("producerId",)),),
     "FenceBrokerRecord": (("FenceBrokerRecord", "id", ("brokerId",)),),
     "FetchRequest": (
+        ("FetchRequest", "cluster_id", ("clusterId",)),
+        ("FetchRequest", "rack_id", ("rack",)),
         ("FetchRequest", "replica_id", ("brokerId",)),
         ("FetchTopic", "topic", ("topicName",)),
         ("FetchTopic", "topic_id", ("topicId",)),
@@ -339,9 +360,11 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
         ("FetchableTopicResponse", "topic_id", ("topicId",)),
         ("LeaderIdAndEpoch", "leader_id", ("brokerId",)),
         ("NodeEndpoint", "node_id", ("brokerId",)),
+        ("NodeEndpoint", "rack", ("rack",)),
         ("PartitionData", "preferred_read_replica", ("brokerId",)),
     ),
     "FetchSnapshotRequest": (
+        ("FetchSnapshotRequest", "cluster_id", ("clusterId",)),
         ("FetchSnapshotRequest", "replica_id", ("brokerId",)),
         ("TopicSnapshot", "name", ("topicName",)),
     ),
@@ -433,8 +456,10 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
         ("MetadataRequestTopic", "topic_id", ("topicId",)),
     ),
     "MetadataResponse": (
+        ("MetadataResponse", "cluster_id", ("clusterId",)),
         ("MetadataResponse", "controller_id", ("brokerId",)),
         ("MetadataResponseBroker", "node_id", ("brokerId",)),
+        ("MetadataResponseBroker", "rack", ("rack",)),
         ("MetadataResponsePartition", "isr_nodes", ("brokerId",)),
         ("MetadataResponsePartition", "leader_id", ("brokerId",)),
         ("MetadataResponsePartition", "offline_replicas", ("brokerId",)),
@@ -507,6 +532,7 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "ProduceResponse": (
         ("LeaderIdAndEpoch", "leader_id", ("brokerId",)),
         ("NodeEndpoint", "node_id", ("brokerId",)),
+        ("NodeEndpoint", "rack", ("rack",)),
         ("TopicProduceResponse", "name", ("topicName",)),
         ("TopicProduceResponse", "topic_id", ("topicId",)),
     ),
@@ -516,6 +542,7 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     ),
     "ProducerSnapshot": (("ProducerEntry", "producer_id", ("producerId",)),),
     "QuorumStateData": (
+        ("QuorumStateData", "cluster_id", ("clusterId",)),
         ("QuorumStateData", "leader_id", ("brokerId",)),
         ("QuorumStateData", "voted_id", ("brokerId",)),
         ("Voter", "voter_id", ("brokerId",)),
@@ -530,7 +557,10 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
         ("ReadStateSummaryData", "topic_id", ("topicId",)),
     ),
     "ReadShareGroupStateSummaryResponse": (("ReadStateSummaryResult", "topic_id", ("topicId",)),),
-    "RegisterBrokerRecord": (("RegisterBrokerRecord", "broker_id", ("brokerId",)),),
+    "RegisterBrokerRecord": (
+        ("RegisterBrokerRecord", "broker_id", ("brokerId",)),
+        ("RegisterBrokerRecord", "rack", ("rack",)),
+    ),
     "RegisterControllerRecord": (("RegisterControllerRecord", "controller_id", ("brokerId",)),),
     "RemoteLogSegmentMetadataRecord": (
         ("RemoteLogSegmentMetadataRecord", "broker_id", ("brokerId",)),
@@ -546,7 +576,10 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
         ("TopicIdPartitionEntry", "name", ("topicName",)),
     ),
     "RemoveDelegationTokenRecord": (("RemoveDelegationTokenRecord", "token_id", ("delegationToken",)),),
-    "RemoveRaftVoterRequest": (("RemoveRaftVoterRequest", "voter_id", ("brokerId",)),),
+    "RemoveRaftVoterRequest": (
+        ("RemoveRaftVoterRequest", "cluster_id", ("clusterId",)),
+        ("RemoveRaftVoterRequest", "voter_id", ("brokerId",)),
+    ),
     "RemoveTopicRecord": (("RemoveTopicRecord", "topic_id", ("topicId",)),),
     "RemoveUserScramCredentialRecord": (("RemoveUserScramCredentialRecord", "name", ("user",)),),
     "RequestHeader": (("RequestHeader", "client_id", ("clientId",)),),
@@ -557,6 +590,7 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "ShareAcknowledgeResponse": (
         ("LeaderIdAndEpoch", "leader_id", ("brokerId",)),
         ("NodeEndpoint", "node_id", ("brokerId",)),
+        ("NodeEndpoint", "rack", ("rack",)),
         ("ShareAcknowledgeTopicResponse", "topic_id", ("topicId",)),
     ),
     "ShareFetchRequest": (
@@ -567,6 +601,7 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "ShareFetchResponse": (
         ("LeaderIdAndEpoch", "leader_id", ("brokerId",)),
         ("NodeEndpoint", "node_id", ("brokerId",)),
+        ("NodeEndpoint", "rack", ("rack",)),
         ("ShareFetchableTopicResponse", "topic_id", ("topicId",)),
     ),
     "ShareGroupCurrentMemberAssignmentKey": (("ShareGroupCurrentMemberAssignmentKey", "group_id", ("groupId",)),),
@@ -575,23 +610,27 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "ShareGroupDescribeResponse": (
         ("DescribedGroup", "group_id", ("groupId",)),
         ("Member", "client_id", ("clientId",)),
+        ("Member", "rack_id", ("rack",)),
         ("Member", "subscribed_topic_names", ("topicName",)),
         ("TopicPartitions", "topic_id", ("topicId",)),
         ("TopicPartitions", "topic_name", ("topicName",)),
     ),
     "ShareGroupHeartbeatRequest": (
         ("ShareGroupHeartbeatRequest", "group_id", ("groupId",)),
+        ("ShareGroupHeartbeatRequest", "rack_id", ("rack",)),
         ("ShareGroupHeartbeatRequest", "subscribed_topic_names", ("topicName",)),
     ),
     "ShareGroupHeartbeatResponse": (("TopicPartitions", "topic_id", ("topicId",)),),
     "ShareGroupMemberMetadataKey": (("ShareGroupMemberMetadataKey", "group_id", ("groupId",)),),
     "ShareGroupMemberMetadataValue": (
         ("ShareGroupMemberMetadataValue", "client_id", ("clientId",)),
+        ("ShareGroupMemberMetadataValue", "rack_id", ("rack",)),
         ("ShareGroupMemberMetadataValue", "subscribed_topic_names", ("topicName",)),
     ),
     "ShareGroupMetadataKey": (("ShareGroupMetadataKey", "group_id", ("groupId",)),),
     "ShareGroupPartitionMetadataKey": (("ShareGroupPartitionMetadataKey", "group_id", ("groupId",)),),
     "ShareGroupPartitionMetadataValue": (
+        ("PartitionMetadata", "racks", ("rack",)),
         ("TopicMetadata", "topic_id", ("topicId",)),
         ("TopicMetadata", "topic_name", ("topicName",)),
     ),
@@ -625,6 +664,7 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "StreamsGroupDescribeResponse": (
         ("DescribedGroup", "group_id", ("groupId",)),
         ("Member", "client_id", ("clientId",)),
+        ("Member", "rack_id", ("rack",)),
         ("Subtopology", "repartition_sink_topics", ("topicName",)),
         ("Subtopology", "source_topics", ("topicName",)),
         ("TopicInfo", "name", ("topicName",)),
@@ -633,13 +673,17 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     ),
     "StreamsGroupHeartbeatRequest": (
         ("StreamsGroupHeartbeatRequest", "group_id", ("groupId",)),
+        ("StreamsGroupHeartbeatRequest", "rack_id", ("rack",)),
         ("Subtopology", "repartition_sink_topics", ("topicName",)),
         ("Subtopology", "source_topics", ("topicName",)),
         ("TopicInfo", "name", ("topicName",)),
     ),
     "StreamsGroupHeartbeatResponse": (("TopicPartition", "topic", ("topicName",)),),
     "StreamsGroupMemberMetadataKey": (("StreamsGroupMemberMetadataKey", "group_id", ("groupId",)),),
-    "StreamsGroupMemberMetadataValue": (("StreamsGroupMemberMetadataValue", "client_id", ("clientId",)),),
+    "StreamsGroupMemberMetadataValue": (
+        ("StreamsGroupMemberMetadataValue", "client_id", ("clientId",)),
+        ("StreamsGroupMemberMetadataValue", "rack_id", ("rack",)),
+    ),
     "StreamsGroupMetadataKey": (("StreamsGroupMetadataKey", "group_id", ("groupId",)),),
     "StreamsGroupTargetAssignmentMemberKey": (("StreamsGroupTargetAssignmentMemberKey", "group_id", ("groupId",)),),
     "StreamsGroupTargetAssignmentMetadataKey": (("StreamsGroupTargetAssignmentMetadataKey", "group_id", ("groupId",)),),
@@ -684,6 +728,7 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
     "UnregisterControllerRequest": (("UnregisterControllerRequest", "controller_id", ("brokerId",)),),
     "UpdateMetadataRequest": (
         ("UpdateMetadataBroker", "id", ("brokerId",)),
+        ("UpdateMetadataBroker", "rack", ("rack",)),
         ("UpdateMetadataPartitionState", "isr", ("brokerId",)),
         ("UpdateMetadataPartitionState", "leader", ("brokerId",)),
         ("UpdateMetadataPartitionState", "offline_replicas", ("brokerId",)),
@@ -693,12 +738,16 @@ ENTITIES: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
         ("UpdateMetadataTopicState", "topic_id", ("topicId",)),
         ("UpdateMetadataTopicState", "topic_name", ("topicName",)),
     ),
-    "UpdateRaftVoterRequest": (("UpdateRaftVoterRequest", "voter_id", ("brokerId",)),),
+    "UpdateRaftVoterRequest": (
+        ("UpdateRaftVoterRequest", "cluster_id", ("clusterId",)),
+        ("UpdateRaftVoterRequest", "voter_id", ("brokerId",)),
+    ),
     "UpdateRaftVoterResponse": (("CurrentLeader", "leader_id", ("brokerId",)),),
     "UserScramCredentialRecord": (("UserScramCredentialRecord", "name", ("user",)),),
     "VoteRequest": (
         ("PartitionData", "replica_id", ("brokerId",)),
         ("TopicData", "topic_name", ("topicName",)),
+        ("VoteRequest", "cluster_id", ("clusterId",)),
         ("VoteRequest", "voter_id", ("brokerId",)),
     ),
     "VoteResponse": (

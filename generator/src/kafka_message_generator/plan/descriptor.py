@@ -9,9 +9,10 @@ import uuid
 
 from kafka_message_generator.rules.defaults import Empty, default_of
 from kafka_message_generator.rules.enumerations import EnumerationFields
+from kafka_message_generator.rules.headers import header_versions
 from kafka_message_generator.rules.names import camel_case, snake_case
 from kafka_message_generator.rules.secrets import SecretFields
-from kafka_message_generator.spec.model import Field, Message, Struct
+from kafka_message_generator.spec.model import REQUEST, RESPONSE, Field, Message, Struct
 
 
 def lines_of(
@@ -29,12 +30,14 @@ def lines_of(
             for member, place in zip(members, places, strict=True)
         ]
 
-    head = {
+    head: dict[str, object] = {
         "name": message.name,
         "type": message.kind,
         "validVersions": str(message.valid),
         "flexibleVersions": str(message.flexible),
     }
+    if message.kind in (REQUEST, RESPONSE):
+        head["headerVersions"] = header_versions(message)
     if message.tagged_field_format != "sequential":
         head["taggedFieldFormat"] = message.tagged_field_format
     if not message.with_optional.empty:

@@ -23,8 +23,10 @@ TYPES: Types = {
     "brokerId": ("int32", "string"),
     "clientId": ("string",),
     "clientMetrics": ("string",),
+    "clusterId": ("string",),
     "delegationToken": ("string",),
     "principal": ("string",),
+    "rack": ("string",),
     "shareKey": ("string",),
     "user": ("string",),
 }

@@ -89,13 +89,15 @@ class EnumerationTable:
 
 
 _ENTITIES = {
-    "brokerId": ("Broker id", "The node id of a broker."),
+    "brokerId": ("Broker id", "The node id of a broker or controller."),
     "clientId": ("Client id", "The client id in the header of requests."),
     "clientMetrics": ("Client metrics", "The name of a client metrics subscription."),
+    "clusterId": ("Cluster id", "The id of a cluster."),
     "delegationToken": ("Delegation token", "The id of a delegation token."),
     "groupId": ("Group id", "The name of a consumer, share or streams group."),
     "principal": ("Principal", "The principal of an ACL: type and name, such as User:ann."),
     "producerId": ("Producer id", "The id that the cluster assigns to an idempotent or transactional producer."),
+    "rack": ("Rack", "The rack or zone of a broker or client."),
     "shareKey": ("Share key", "A partition of a share group: group, topic id and partition, separated by colons."),
     "topicName": ("Topic name", "The name of a topic."),
     "transactionalId": ("Transactional id", "The transactional id of a producer."),

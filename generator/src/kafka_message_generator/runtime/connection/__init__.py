@@ -9,7 +9,7 @@ from ._events import ConnectionClosed, ConnectionProtocolError, LocalProtocolErr
 from ._forwarded import LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded
 from ._handlers import Handlers
 from ._identity import ClientIdentity, omits_identity
-from ._iterators import endpoints, entities, error_codes, errors
+from ._iterators import endpoints, entities, error_codes, errors, replace_entities
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._proxy import FromBroker, FromClient, ProxyConnection
 from ._rules import expects_response
@@ -71,4 +71,5 @@ __all__ = [
     "errors",
     "expects_response",
     "omits_identity",
+    "replace_entities",
 ]

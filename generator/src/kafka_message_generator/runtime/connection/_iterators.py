@@ -1,8 +1,8 @@
-"""Iterators over error codes, addresses and names in messages."""
+"""Iterators over error codes, addresses and names in messages, and replacement of names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .._base.message import Message, checked_version
 from .._core.display import class_or_value, display
@@ -10,6 +10,7 @@ from .._core.native import filled
 from ..errors import did_you_mean
 from ..protocol import DecodedRequest
 from ..schema.descriptors import message_class
+from ._places import NUMBERS
 from ._tables import ENTITY_TYPES
 from ._traversal import Endpoints, Entities, ErrorCodes, Errors
 
@@ -87,6 +88,49 @@ def entities(message: Message, *types: EntityType, request: Message | DecodedReq
     request_message = request.message if isinstance(request, DecodedRequest) else request
     _check_request(message, request_message)
     return found(message, request_message)
+
+
+def replace_entities(
+    message: Message,
+    maps: Mapping[EntityType, Mapping[int, int] | Mapping[str, str]],
+    *,
+    reverse: bool = False,
+    request: Message | DecodedRequest | None = None,
+) -> int:
+    """Replace names and ids by ``maps``, such as ``{"brokerId": {1: 101}}``; return the number of replaced values.
+
+    The maps have the new value of each old value, by entity type. With ``reverse``, new values become old ones.
+    Values without an entry are not changed. The fields are those of ``entities``, which explains ``request``.
+
+    Raises ValueError for an unknown type, for an empty or negative value in a map, and with ``reverse`` if two old
+    values have the same new value. Raises TypeError for values that are not ints or strings as the type requires.
+    """
+    found = entities(message, *maps, request=request) if maps else ()
+    values = {kind: _replacements(kind, each, reverse) for kind, each in maps.items()}
+    count = 0
+    for entity in found:
+        new = values[entity.type].get(entity.value)
+        if new is not None:
+            entity.value = new
+            count += 1
+    return count
+
+
+def _replacements(kind: EntityType, names: Mapping[Any, Any], reverse: bool) -> Mapping[Any, Any]:
+    wanted = int if kind in NUMBERS else str
+    reversed_names: dict[Any, Any] = {}
+    for old, new in names.items():
+        pair = f"from {display(old)} to {display(new)}"
+        if not all(isinstance(each, wanted) and not isinstance(each, bool) for each in (old, new)):
+            raise TypeError(f"the map of {kind} must be from {wanted.__name__} to {wanted.__name__}, not {pair}")
+        if min(old, new) < 0 if wanted is int else "" in (old, new):
+            nothing = "a negative number" if wanted is int else "an empty string"
+            raise ValueError(f"the map of {kind} is {pair}, but {nothing} is no {kind}; remove the entry")
+        if reverse and new in reversed_names:
+            what = f"{display(reversed_names[new])} and {display(old)} have the same new value {display(new)}"
+            raise ValueError(f"the map of {kind} cannot be reversed: {what}; make all new values different")
+        reversed_names[new] = old
+    return reversed_names if reverse else names
 
 
 def _entities_of(cls: Any, types: tuple[EntityType, ...]) -> Callable[..., Iterator[Any]]:

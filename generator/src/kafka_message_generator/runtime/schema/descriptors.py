@@ -112,6 +112,8 @@ class MessageDescriptor:
     """Versions with an optional-field buffer at the start of each struct."""
     is_interleaved: bool = False
     """True if tag and size of a tagged field share one varlong."""
+    header_versions: tuple[tuple[int, int], ...] = ()
+    """Pairs of a message version and the header version used from it on; empty except for requests and responses."""
 
     def flexible_at(self, field: FieldDescriptor) -> Versions:
         return self.flexible if field.flexible is None else field.flexible
@@ -193,6 +195,7 @@ def parse_descriptor(text: str) -> MessageDescriptor:
         structs=structs,
         with_optional=Versions.parse(data.get("versionsWithOptional", "none")),
         is_interleaved=data.get("taggedFieldFormat") == "interleaved",
+        header_versions=tuple((first, header) for first, header in data.get("headerVersions", ())),
     )
 
 

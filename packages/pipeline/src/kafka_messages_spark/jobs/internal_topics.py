@@ -42,7 +42,7 @@ def _reads(args: Namespace) -> list[Input]:
 
 
 def _writes(args: Namespace) -> Sequence[str]:
-    return columns_of(LOGS[f"__{args.topic}"])
+    return [*columns_of(LOGS[f"__{args.topic}"]), UNREADABLE]
 
 
 def work(job: _cli.Job) -> None:
