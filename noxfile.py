@@ -82,13 +82,6 @@ def check(session: nox.Session) -> None:
 
 
 @nox.session
-def demo(session: nox.Session) -> None:
-    """Print the decoded exchanges between a consumer and a real broker."""
-    install(session, "./generated")
-    session.run("python", "examples/decode_response.py")
-
-
-@nox.session
 def lint(session: nox.Session) -> None:
     """Check formatting and lint of hand-written code."""
     session.install(*groups("generate", "lint"))
@@ -309,12 +302,20 @@ def pipeline(session: nox.Session) -> None:
     session.run("python", "examples/pipeline_demo.py", *session.posargs)
 
 
+@nox.session(name="import-release")
+def import_release(session: nox.Session) -> None:
+    """Report what a new Kafka release changes and breaks; with --write, also import it and write the package.
+
+    -- 4.5.0 (needs Maven), a folder of jars or of definitions, or git:REF:FOLDER; --overlay FOLDER: a proposal's files.
+    """
+    task(session, "import-release", *session.posargs)
+
+
 @nox.session
 def upstream(session: nox.Session) -> None:
     """Run a task for a new Kafka release; without a task, list the tasks. Needs Maven; most need a JDK.
 
-    -- import-release 4.4.0 --write (or a folder of jars; without --write a dry run), import-history,
-    import-specs 2.8.2 --target FOLDER, vectors, enumerations, settings, exchange;
+    -- import-history, import-specs 2.8.2 --target FOLDER, vectors, enumerations, settings, exchange;
     -- cluster: recreate examples/cluster with a real broker; -- captures: examples/captures (tcpdump, tshark, root).
     """
     match session.posargs:
@@ -325,12 +326,17 @@ def upstream(session: nox.Session) -> None:
             install(session, *GENERATOR, *PACKAGES, *groups("tests", "arrow", "peers"))
             session.run("python", "-m", "tests.interop.captures", "examples/captures")
         case tasks:
-            install(session, *UPSTREAM)
-            session.run(*TASK, *(tasks or ["--help"]))
-            if "--write" in tasks or tasks[:1] == ["import-history"]:
-                session.run("kafka-message-generator", "compat", "--past", "docs/history.md")
-            if "--write" in tasks:
-                session.run("kafka-message-generator", "generate", *PACKAGE)
+            task(session, *(tasks or ["--help"]))
+
+
+def task(session: nox.Session, *words: str) -> None:
+    install(session, *UPSTREAM)
+    session.run(*TASK, *words)
+    if "--write" in words or words[0] == "import-history":
+        session.run("kafka-message-generator", "compat", "--past", "docs/history.md")
+        session.run("kafka-message-generator", "compat", "--past", "docs/impact.md", "--impact")
+    if "--write" in words:
+        session.run("kafka-message-generator", "generate", *PACKAGE)
 
 
 @nox.session

@@ -14,7 +14,6 @@ import pytest
 
 from kafka_message_generator import definitions
 from kafka_message_generator.compat import store
-from kafka_message_generator.spec.source import SpecError
 from kafka_protocol_upstream.cli import main
 from kafka_protocol_upstream.kafka.decisions import could_be_secret, decisions
 from kafka_protocol_upstream.tasks.import_release import NEXT
@@ -71,19 +70,41 @@ EXPECTED = """\
 /kafka: write clients/PayRequest.json
 /kafka: write clients/PayResponse.json
 /kafka: write package.toml
-Kafka 3.1.0 against Kafka 3.0.0:
-  2 released message versions proved equal
-  2 not in a release, and free to change
-  findings: 1 advice; counting at level policy: 0
-6 open decisions:
-  /kafka/clients/PayRequest.json: PayRequest Kind: a field without a description (about)
-  /kafka/clients/PayRequest.json: PayRequest Payers: a field without a description (about)
-  /kafka/clients/PayRequest.json: PayRequest Payers.GroupId: a field without a description (about)
-  /kafka/clients/PayRequest.json: PayRequest Payers.Secret: a field without a description (about)
-  /kafka/enumerations.json: PayRequest Kind: an int8 field: add it to an enumeration, or to \
-PLAIN in tests/generated/test_enums.py
-  /kafka/entities.json: PayRequest Payers.GroupId: other fields with this name have an entity type: add one \
-if this field identifies an entity
+Impact of Kafka 3.1.0 on programs for Kafka 3.0.0
+
+New and changed (2)
+  New versions with their difference from the version before, then other changes.
+  PayRequest 1: adds Kind (int8), Payers ([]Payer)
+  PayResponse 1: layout of version 0
+
+No change on the wire (0)
+
+Clients (0)
+
+Proxies (2)
+  Proxies with the old definitions cannot decode these messages: remove the versions from ApiVersionsResponse, or pass \
+the bytes undecoded. The bytes are message bodies, which a decoder misreads if it ignores the version.
+  PayRequest 1: unknown version
+      00 00 00 00 00 00 00 00 00 00 00
+      a decoder of version 0 fails: 5 bytes left after the message, at offset 6
+  PayResponse 1: unknown version; a decoder of version 0 reads its bytes
+
+Log readers (0)
+
+Left for a person (6)
+  Decisions that no definition contains, with the test that covers each.
+  /kafka/clients/PayRequest.json PayRequest Kind: a field without a description (about); covered by \
+tests/generated/test_downgrade.py
+  /kafka/clients/PayRequest.json PayRequest Payers: a field without a description (about); covered by \
+tests/generated/test_downgrade.py
+  /kafka/clients/PayRequest.json PayRequest Payers.GroupId: a field without a description (about); covered by \
+tests/generated/test_downgrade.py
+  /kafka/clients/PayRequest.json PayRequest Payers.Secret: a field without a description (about); covered by \
+tests/generated/test_downgrade.py
+  /kafka/enumerations.json PayRequest Kind: an int8 field: add it to an enumeration, or to \
+PLAIN in tests/generated/test_enums.py; covered by tests/generated/test_enums.py
+  /kafka/entities.json PayRequest Payers.GroupId: other fields with this name have an entity type: add one \
+if this field identifies an entity; covered by tests/generated/connection/test_entities.py
 next:
 """
 
@@ -129,8 +150,6 @@ def test_dry_run_prints_the_same_report_and_writes_nothing(root: Path, capsys: p
 
 
 NEW_TYPE = PAY.replace('"groupId"', '"tenantId"')
-NEW_PROPERTY = PAY.replace('"int32",', '"int32", "shape": "round",')
-SHAPE = "unknown property 'shape' of field Sum; expected one of"
 
 
 def test_new_entity_type_is_listed_as_a_decision(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,7 +161,7 @@ def test_new_entity_type_is_listed_as_a_decision(root: Path, capsys: pytest.Capt
     assert (
         "  /kafka/entity-types.json: tenantId: a new entity type: add it to TYPES in the generator's "
         "rules/entities.py, describe it in indexes.py of packages/pages, and list fields without the annotation in "
-        "entities.json\n"
+        "entities.json; covered by tests/generated/connection/test_entities.py\n"
     ) in printed
     assert "refuses" not in printed
     assert json.loads((root / "kafka" / "entity-types.json").read_text()) == {"tenantId": "string"}
@@ -153,21 +172,22 @@ def test_new_entity_type_is_listed_as_a_decision(root: Path, capsys: pytest.Capt
     assert files(root) == before
 
 
-def test_new_property_is_listed_as_a_decision(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    assert run(jar(root / "two", "3.1.0", PayRequest=NEW_PROPERTY, PayResponse=PAID), root) == 0
-    printed = capsys.readouterr().out.replace(str(root), "")
-    assert f"open decisions:\n  /kafka/clients/PayRequest.json:9: $.fields[0].shape: {SHAPE}" in printed
-    assert " zeroCopy (the generator rejects this)\n" in printed
-    assert store.read(root / "history").names == ("3.0.0", "3.1.0")
-    assert '"shape": "round"' in (root / "kafka" / "clients" / "PayRequest.json").read_text()
-    with pytest.raises(SpecError, match=re.escape(SHAPE)):
-        definitions.load(root / "kafka")
-
-
 BROKEN = {
-    "syntax": (PAID.replace("[", ""), "kafka-clients-3.1.0.jar!common/message/PayResponse.json:2: "),
-    "type": (PAID.replace("int16", "int128"), "/history/definitions/PayResponse/3.1.0.json:8: $.fields[0].type: "),
+    "syntax": (NEW_PAID.replace("[", ""), "kafka-clients-3.1.0.jar!common/message/PayResponse.json:2: "),
+    "type": (
+        NEW_PAID.replace("int16", "int128"),
+        "kafka-clients-3.1.0.jar!common/message/PayResponse.json:2: $.fields[0].type: unknown type 'int128'",
+    ),
+    "property": (
+        NEW_PAID.replace('"int16",', '"int16", "shape": "round",'),
+        "kafka-clients-3.1.0.jar!common/message/PayResponse.json:2: $.fields[0].shape: unknown property 'shape' of field "
+        "ErrorCode; expected one of ",
+    ),
+    "header version": (
+        NEW_PAID.replace('"fields"', '"headerVersions": { "0": 0, "2+": 1 }, "fields"'),
+        "kafka-clients-3.1.0.jar!common/message/PayResponse.json:2: $.headerVersions: headerVersions has no range for 1; "
+        "add it, because every version needs one",
+    ),
 }
 
 
@@ -209,15 +229,15 @@ def test_patch_of_an_older_release_changes_only_the_history(root: Path, capsys: 
     assert files(root / "kafka") == specs
     assert capsys.readouterr().out.replace(str(root), "") == (
         "/history: write releases.json\n"
-        "Kafka 3.0.1 against Kafka 3.0.0:\n"
-        "  2 released message versions proved equal\n"
-        "  findings: none; counting at level policy: 0\n"
-        "Kafka 3.0.1 is not the newest release: /kafka is unchanged\n" + NEXT
+        "Kafka 3.0.1 is not the newest release: /kafka is unchanged\n"
+        "Impact of Kafka 3.0.1 on programs for Kafka 3.0.0\n\n"
+        "New and changed (0)\n\nNo change on the wire (0)\n\nClients (0)\n\nProxies (0)\n\nLog readers (0)\n" + NEXT
     )
 
 
 REFUSED = {
-    "no jar of the clients": ((), "{folder}: expected one kafka-clients-RELEASE.jar, found 0"),
+    "no jars": ((), "{folder}: neither jars of Kafka nor definitions (*.json) in this folder"),
+    "no jar of the clients": (("kafka-raft-3.1.0.jar",), "{folder}: expected one kafka-clients-RELEASE.jar, found 0"),
     "two releases": (
         ("kafka-clients-3.1.0.jar", "kafka-clients-3.2.0.jar"),
         "{folder}: expected one kafka-clients-RELEASE.jar, found 2",

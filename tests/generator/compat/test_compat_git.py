@@ -56,6 +56,25 @@ def test_locations_between_git_revisions_are_repository_paths(
     assert location == {"uri": f"{place}/OrderRecord.json"}
 
 
+def test_repository_option_names_the_repository_of_revisions(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = repository.parent / f"{repository.name}-elsewhere"
+    outside.mkdir()
+    monkeypatch.chdir(outside)
+    (outside / "new").mkdir()
+    (outside / "new" / "OrderRecord.json").write_text(CHANGED)
+    words = ("--repository", str(repository))
+    assert run("--old", "git:HEAD~1:own", "--new", "new", *words) == 1
+    assert "was Id: int32; is Id: int64" in capsys.readouterr().out
+    assert run("--old", "git:HEAD~1:own", "--new", "git:HEAD:own", *words) == 1
+    capsys.readouterr()
+    assert run("--old", "git:HEAD~1:own", "--new", "new", "--repository", "nowhere") == 3
+    assert capsys.readouterr().err == (
+        "nowhere: folder not found; name a Git repository with --repository\nnothing was compared\n"
+    )
+
+
 def test_git_revision_is_compared_with_release(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(ROOT / "specs" / "history", "history")
     words = ("--history", "history")

@@ -7,9 +7,11 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from kafka_message_generator.compat import formats
+from kafka_message_generator.compat import formats, impact_texts
+from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.findings import LEVELS, RULES
-from kafka_message_generator.compat.history_page import page
+from kafka_message_generator.compat.history_page import impact_page, page
+from kafka_message_generator.compat.impact import impact
 from kafka_message_generator.compat.inputs import (
     HISTORY,
     KINDS,
@@ -49,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> N
     parser.add_argument("--list-rules", action="store_true", help="print every rule with its level, reason and source")
     what = "instead: write a page about wire differences between consecutive releases"
     parser.add_argument("--past", type=Path, metavar="FILE", help=what)
+    what = "instead: report what breaks in clients, proxies and log readers of the old side (with --past: of older releases)"
+    parser.add_argument("--impact", action="store_true", help=what)
+    parser.add_argument("--html", type=Path, metavar="FILE", help="with --impact: also write the report as HTML")
+    what = "repository of the Git revisions (default: the one with the folder to compare)"
+    parser.add_argument("--repository", type=Path, metavar="PATH", help=what)
     parser.set_defaults(run=partial(run, read_folder))
 
 
@@ -58,8 +65,15 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
         return COMPATIBLE
     try:
         if arguments.past is not None:
-            arguments.past.write_text(page(arguments.history), encoding="utf-8", newline="\n")
+            past = impact_page if arguments.impact else page
+            arguments.past.write_text(past(arguments.history), encoding="utf-8", newline="\n")
             return COMPATIBLE
+        if arguments.html is not None and not arguments.impact:
+            raise CompatInputError("--html: only the report of --impact is printed as HTML; add --impact")
+        if arguments.impact and (arguments.format != "text" or arguments.waivers is not None):
+            raise CompatInputError("--impact: has no other format and no waivers; for a page, add --html FILE")
+        if arguments.impact:
+            return _impact(read_folder, arguments)
         report = _report(read_folder, arguments)
         is_found = bool(report.counting(arguments.level))
         if not is_found and not report.is_compared:
@@ -77,8 +91,20 @@ def _write(text: str) -> None:
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
+def _impact(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
+    report = impact(*_sets(read_folder, arguments))
+    if arguments.html is not None:
+        arguments.html.write_text(impact_texts.as_html(report), encoding="utf-8", newline="\n")
+    _write(impact_texts.as_text(report))
+    return COMPATIBLE
+
+
+def _sets(read_folder: ReadFolder, arguments: argparse.Namespace) -> tuple[Baseline, DefinitionSet]:
+    return sets_of_words(arguments.old, arguments.new, arguments.history, read_folder, arguments.repository)
+
+
 def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> CompatReport:
-    old, new = sets_of_words(arguments.old, arguments.new, arguments.history, read_folder)
+    old, new = _sets(read_folder, arguments)
     report = placed(compare(old, new), *old.sets, new)
     if arguments.waivers is None:
         return report

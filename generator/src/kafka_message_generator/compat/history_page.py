@@ -1,4 +1,4 @@
-"""Generator of docs/history.md: wire differences between consecutive Kafka releases, with counterexamples."""
+"""Generators of docs/history.md and docs/impact.md: differences between Kafka releases, and what they broke."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, release_sets
+from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, release_sets, set_of_release
 from kafka_message_generator.compat.findings import CompatFinding, Direction
+from kafka_message_generator.compat.impact import impact
+from kafka_message_generator.compat.impact_texts import as_markdown
 from kafka_message_generator.compat.report import CompatReport, compare
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
 
@@ -40,6 +42,43 @@ _CHANGES = """
 `new ← old` shows how new code reads old bytes, `old ← new` how old code reads new bytes. The bytes are the shortest that
 show the difference.
 """
+_STEPS = (
+    ("2.8.0", "3.0.0", "Records of the metadata log became flexible while KRaft was in preview."),
+    ("3.0.0", "3.1.0", "Fetch 13 identifies topics by id."),
+    ("4.0.0", "4.1.0", "Produce 13 identifies topics by id, and OffsetCommitValue 4 has a tagged topic id."),
+    ("4.1.0", "4.2.0", "OffsetCommit 10 and OffsetFetch 10, which identify topics by id, became stable."),
+    ("4.3.0", "4.4.0", "TxnOffsetCommit 6 identifies topics by id; ApiVersions 5 checks cluster and node ids."),
+)
+_IMPACT = """# What a new release breaks
+
+A client, a proxy or a log reader knows the messages of the release for which it was made. This page reports what breaks
+in such programs when brokers are upgraded, for five releases of Kafka. Each report was made from definitions alone, as
+`kafka-message-generator compat --old release:3.0.0 --new release:3.1.0 --impact` prints it. Definitions of a release
+that is not out yet give [the same report](next-release.md). `kafka-message-generator compat --past docs/impact.md
+--impact` generates this page.
+
+* *Clients* negotiate versions, so new versions do not affect them.
+* *Proxies* cannot decode new versions: they remove the versions from ApiVersionsResponse, or pass the bytes undecoded.
+* *Log readers* lack the record versions listed. The definitions do not say when brokers begin to write a version.
+
+The bytes are bodies of messages of the new release; after them is what a decoder of the old release makes of them.
+"""
+_SHOWN = {"Clients": 12, "Proxies": 12, "Log readers": 12, "New and changed": 0, "No change on the wire": 0}
+"""Sections in the order of the page, and their number of items before the others are folded."""
+
+
+def impact_page(root: Path) -> str:
+    """Return the page about the impact of some releases as Markdown. Raises HistoryError and SpecError."""
+    lines = [_IMPACT.rstrip("\n")]
+    for before, release, what in _STEPS:
+        old = set_of_release(root, before)
+        lines += [f"\n## {before} → {release}\n", what, ""]
+        sections = {
+            each.title: each for each in impact(baseline(old.name, [old]), set_of_release(root, release)).sections
+        }
+        for title, shown in _SHOWN.items():
+            lines += as_markdown(sections[title], shown)
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def page(root: Path) -> str:

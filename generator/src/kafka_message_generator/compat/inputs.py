@@ -6,7 +6,8 @@ import io
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,18 +36,21 @@ class CompatInputError(Exception):
     """Raised for inputs that cannot be read or compared."""
 
 
-def sets_of_words(old: str, new: str, history: Path, read_folder: ReadFolder) -> tuple[Baseline, DefinitionSet]:
+def sets_of_words(
+    old: str, new: str, history: Path, read_folder: ReadFolder, repository: Path | None = None
+) -> tuple[Baseline, DefinitionSet]:
     """Return the definitions that the arguments ``--old`` and ``--new`` name. Raises CompatInputError and SpecError.
 
-    A Git revision without a folder uses the folder of the other argument, or ``SPECS``.
+    A Git revision without a folder uses the folder of the other argument, or ``SPECS``. Revisions are of ``repository``,
+    or else of the repository with that folder.
     """
     for word in (old, new):
         if (word == HISTORY or word.startswith(RELEASE)) and not (history / store.TABLE).exists():
             what = f"{word}: no history of Kafka's releases in {history.as_posix()}"
             raise CompatInputError(f"{what}; run this in a clone of the generator, or name the folder with --history")
-    after = _side_of(new, old, history, read_folder)
+    after = _side_of(new, old, history, read_folder, repository)
     if old != HISTORY:
-        before = _side_of(old, new, history, read_folder)
+        before = _side_of(old, new, history, read_folder, repository)
         return baseline(before.name, [before]), after
     try:
         return baseline(f"every release in {history.as_posix()}", list(release_sets(history))), after
@@ -65,11 +69,11 @@ def _placed(location: Location, unpacked: str) -> Location:
     return replace(location, file=location.file.removeprefix(unpacked))
 
 
-def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> DefinitionSet:
+def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder, repository: Path | None) -> DefinitionSet:
     if text == HISTORY:
         raise CompatInputError(f"{HISTORY} contains several releases; name one, for example release:4.3.0")
     if text.startswith(GIT):
-        return _side_of_git(text, other, read_folder)
+        return _side_of_git(text, other, read_folder, repository)
     if text.startswith(RELEASE):
         release = text.removeprefix(RELEASE)
         if not release:
@@ -84,29 +88,52 @@ def _side_of(text: str, other: str, history: Path, read_folder: ReadFolder) -> D
     return read_folder(folder)
 
 
-def _side_of_git(text: str, other: str, read_folder: ReadFolder) -> DefinitionSet:
-    ref, _, folder = text.removeprefix(GIT).partition(":")
-    if not ref or ref.startswith("-"):
-        raise CompatInputError(f"{text}: expected a revision; write for example {GIT}main")
+def _side_of_git(text: str, other: str, read_folder: ReadFolder, repository: Path | None) -> DefinitionSet:
+    folder = _folder_of(text)
     if not folder and other.startswith(GIT):
-        folder = other.removeprefix(GIT).partition(":")[2]
+        folder = _folder_of(other)
     beside = Path(SPECS if other == HISTORY or other.startswith((GIT, RELEASE)) else other)
-    where = Path.cwd() if folder else beside.parent if beside.is_file() else beside
-    top = Path(_git(["rev-parse", "--show-toplevel"], where if where.is_dir() else Path.cwd(), text).decode().strip())
-    inside = folder or _inside(beside, top, text)
-    packed = _git(["archive", "--format=tar", ref, "--", inside], top, text)
-    with tempfile.TemporaryDirectory() as unpacked:
+    if not folder:
+        where = repository or (beside.parent if beside.is_file() else beside)
+        folder = _inside(beside, _top(where if where.is_dir() else Path.cwd(), text), text)
+        repository = repository or where
+    with unpacked(text, folder, repository) as (inside, root):
         try:
-            with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-                archive.extractall(unpacked, filter="data")
-        except tarfile.TarError as error:
-            raise CompatInputError(f"{text}: cannot unpack the output of git archive: {error}") from None
-        root = f"{Path(unpacked).as_posix()}/"
-        try:
-            return replace(read_folder(Path(unpacked, inside)), name=text, unpacked=root)
+            return replace(read_folder(inside), name=text, unpacked=root)
         except SpecError as error:
             problems = [replace(each, location=_placed(each.location, root)) for each in error.problems]
             raise SpecError(problems) from None
+
+
+def _folder_of(text: str) -> str:
+    return text.removeprefix(GIT).partition(":")[2]
+
+
+def _top(where: Path, text: str) -> Path:
+    return Path(_git(["rev-parse", "--show-toplevel"], where, text).decode().strip())
+
+
+@contextmanager
+def unpacked(text: str, folder: str = "", repository: Path | None = None) -> Iterator[tuple[Path, str]]:
+    """Unpack ``git:REF:FOLDER`` into a temporary folder; yield the folder, and the prefix to strip from its paths.
+
+    ``folder`` overrides FOLDER; ``repository`` is a folder of the repository (default: the current folder). Raises
+    CompatInputError.
+    """
+    ref, inside = text.removeprefix(GIT).partition(":")[0], folder or _folder_of(text)
+    if not ref or ref.startswith("-"):
+        raise CompatInputError(f"{text}: expected a revision; write for example {GIT}main")
+    if repository is not None and not repository.is_dir():
+        raise CompatInputError(f"{repository.as_posix()}: folder not found; name a Git repository with --repository")
+    top = _top(repository or Path.cwd(), text)
+    packed = _git(["archive", "--format=tar", ref, "--", inside or "."], top, text)
+    with tempfile.TemporaryDirectory() as target:
+        try:
+            with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+                archive.extractall(target, filter="data")
+        except tarfile.TarError as error:
+            raise CompatInputError(f"{text}: cannot unpack the output of git archive: {error}") from None
+        yield Path(target, inside), f"{Path(target).as_posix()}/"
 
 
 def _inside(beside: Path, top: Path, text: str) -> str:

@@ -112,7 +112,7 @@ def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding
             continue
         by_change: dict[tuple[int, int, str], list[int]] = {}
         for version, each in sorted(released.items()):
-            before, after = _header(each.source.messages[name], version), _header(message, version)
+            before, after = header_of(each.source.messages[name], version), header_of(message, version)
             if version in message.valid and before != after:
                 by_change.setdefault((before, after, each.source.name), []).append(version)
         for (before, after, since), versions in by_change.items():
@@ -131,7 +131,7 @@ def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding
             )
 
 
-def _header(message: Message, version: int) -> int:
+def header_of(message: Message, version: int) -> int:
     return next(header for first, header in reversed(header_versions(message)) if first <= version)
 
 

@@ -38,9 +38,13 @@ def schemas_of_plan(descriptor: str) -> dict[int, Schema]:
     return build(parse_descriptor(descriptor))
 
 
-def witness(writer: MessagePlan, reader: MessagePlan, version: int) -> Witness | None:
-    """Return the shortest encoded sample that the reader rejects, misreads or writes as other bytes, or None."""
-    write, read = schemas_of_plan(writer.descriptor)[version], schemas_of_plan(reader.descriptor)[version]
+def witness(writer: MessagePlan, reader: MessagePlan, version: int, read_as: int | None = None) -> Witness | None:
+    """Return the shortest encoded sample that the reader rejects, misreads or writes as other bytes, or None.
+
+    ``read_as`` is the reader's version, if it differs from the version of the bytes.
+    """
+    write = schemas_of_plan(writer.descriptor)[version]
+    read = schemas_of_plan(reader.descriptor)[version if read_as is None else read_as]
     found = [each for data in _written(write) if (each := exchanged(data, write, read)) is not None]
     shortest = min(found, key=lambda each: (len(each.data), each.data), default=None)
     return shortest and _annotated(shortest, write, read)

@@ -9,29 +9,30 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_message_generator import definitions
 from kafka_message_generator.compat import store
-from kafka_message_generator.compat.definition_sets import baseline, set_of_release
-from kafka_message_generator.compat.report import compare
-from kafka_message_generator.compat.store import order
-from kafka_message_generator.compat.texts import text
+from kafka_message_generator.compat.definition_sets import DefinitionSet, baseline, set_of_release
+from kafka_message_generator.compat.impact import ImpactItem, ImpactReport, impact
+from kafka_message_generator.compat.impact_texts import as_html, as_text
+from kafka_message_generator.compat.inputs import GIT, CompatInputError
+from kafka_message_generator.compat.store import order, release_problem
 from kafka_message_generator.spec.setting_checks import SETTINGS
 from kafka_message_generator.spec.source import SpecError
 from kafka_protocol_upstream.kafka import history as importer
 from kafka_protocol_upstream.kafka.artifacts import ARTIFACTS, CORE, ArtifactError, Jars, version_of
 from kafka_protocol_upstream.kafka.decisions import decisions
-from kafka_protocol_upstream.kafka.definitions import ImportSpecsError, import_specs
+from kafka_protocol_upstream.kafka.definitions import ImportSpecsError, SourceDefinition, definitions_of, write_specs
 from kafka_protocol_upstream.kafka.published import WITHOUT_CORE, jars_of, published
+from kafka_protocol_upstream.kafka.sources import check, of_source, overlaid
 
 ABOUT = (
-    "Import a new release of Kafka from Maven Central, or from a folder of its jars, into the history and the definitions; "
-    "print the changes since the previous release, and the open decisions. Files are written only with --write, and only "
-    "if the whole import succeeds."
+    "Import a release of Kafka, or definitions that are not released yet, into the history and the definitions; report what "
+    "changes, what it breaks in programs for the previous release, and what is left to decide. Files are written only "
+    "with --write, and only if the whole import succeeds."
 )
-LEVEL = "policy"
-"""Level of the report; the findings that count include removals."""
 NEXT = """\
 next:
   nox -s upstream -- settings          updates the table of settings with Kafka's classes (needs a JDK)
@@ -47,16 +48,20 @@ _CLIENTS = re.compile(r"kafka-clients-([0-9]+(?:\.[0-9]+)+)\.jar")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", metavar="RELEASE", help="for example 4.4.0; or a folder with the jars of one release")
-    parser.add_argument(
-        "--specs", type=Path, default=Path("specs/kafka"), metavar="FOLDER", help="default: %(default)s"
+    what = (
+        "a release such as 4.4.0, a folder with its jars, a folder of definitions, or git:REF:FOLDER (default: --specs)"
     )
-    parser.add_argument(
-        "--history", type=Path, default=Path("specs/history"), metavar="FOLDER", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--work", type=Path, default=Path(".work/history"), help="folder for downloads (default: %(default)s)"
-    )
+    parser.add_argument("what", metavar="SOURCE", nargs="?", help=what)
+    for option, metavar, default, about in (
+        ("--specs", "FOLDER", Path("specs/kafka"), "default: %(default)s"),
+        ("--history", "FOLDER", Path("specs/history"), "default: %(default)s"),
+        ("--work", "FOLDER", Path(".work/history"), "folder for downloads (default: %(default)s)"),
+        ("--overlay", "FOLDER", None, "changed definitions of a proposal, which replace those of SOURCE by file name"),
+        ("--repository", "PATH", None, "Git repository of git:REF:FOLDER (default: the current folder)"),
+        ("--html", "FILE", None, "also write the report as HTML"),
+    ):
+        parser.add_argument(option, metavar=metavar, type=Path, default=default, help=about)
+    parser.add_argument("--release", help="release of the definitions; required unless SOURCE is a release or its jars")
     parser.add_argument("--write", action="store_true", help="write the changes; otherwise this is a dry run")
     parser.set_defaults(run=run)
 
@@ -66,17 +71,20 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         copies = _copies(arguments.specs, arguments.history, Path(folder))
         try:
-            jars = _jars(arguments.what, arguments.work)
-            report = "".join(f"{line}\n" for line in _update(jars, *copies.values()))
-        except (ArtifactError, store.HistoryError, ImportSpecsError, SpecError) as error:
+            source = _source(arguments)
+            lines, report = _update(source, *copies.values())
+        except (ArtifactError, CompatInputError, store.HistoryError, ImportSpecsError, SpecError) as error:
             print(_at_home(str(error), copies), file=sys.stderr)
             print("nothing was written", file=sys.stderr)
             return 1
-        print(_at_home(report, copies), end="")
+        print(_at_home("\n".join([*lines, as_text(report)]), copies), end="")
+        if arguments.html is not None:
+            arguments.html.write_text(_at_home(as_html(report), copies), encoding="utf-8", newline="\n")
         if arguments.write:
             for home, copy in copies.items():
                 _take_over(copy, home)
-            print(NEXT, end="")
+            # Kafka's own classes are needed for the other steps.
+            print("".join(line for line in NEXT.splitlines(True) if source.jars or "JDK" not in line), end="")
         else:
             print("nothing was written: this was a dry run; use --write to write the changes")
     return 0
@@ -108,6 +116,37 @@ def _take_over(copy: Path, home: Path) -> None:
             path.unlink()
 
 
+@dataclass(frozen=True)
+class ReleaseSource:
+    """The definitions of a release; ``jars`` is None if they are not those of its jars."""
+
+    release: str
+    definitions: Mapping[str, SourceDefinition]
+    jars: Jars | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _source(arguments: argparse.Namespace) -> ReleaseSource:
+    what, release = arguments.what, arguments.release
+    found = None
+    if what is not None and not what.startswith(GIT) and (not Path(what).is_dir() or list(Path(what).glob("*.jar"))):
+        jars = _jars(what, arguments.work)
+        found = definitions_of(jars.release, jars.classpath, lambda line: print(line, file=sys.stderr))
+        if arguments.overlay is None and release in (None, jars.release):
+            return ReleaseSource(jars.release, found, jars)
+    found, kept = of_source(what, arguments.specs, release or "", arguments.repository, found)
+    if arguments.overlay is not None:
+        found = overlaid(found, arguments.overlay, release or "")
+    elif what is None:
+        raise ImportSpecsError("no definitions given; name a SOURCE, or changed definitions with --overlay")
+    notes = tuple(
+        f"{arguments.specs.as_posix()}/{name}: kept: {what} has no definitions of this module" for name in kept
+    )
+    if release is None or release_problem(release) is not None:
+        raise ImportSpecsError(f"--release: expected the release of these definitions, such as 4.5.0, got {release}")
+    return ReleaseSource(release, found, None, notes)
+
+
 def _jars(what: str, work: Path) -> Jars:
     folder = Path(what)
     if folder.is_dir():
@@ -130,26 +169,35 @@ def _known(release: str, found: list[Path]) -> Jars:
     return Jars(release, versions, jars)
 
 
-def _update(jars: Jars, specs: Path, history: Path) -> Iterator[str]:
-    release = jars.release
-    before = [name for name in store.read(history).names if order(name) < order(release)]
-    changes = importer.add_release(release, list(jars.classpath), history, lambda line: print(line, file=sys.stderr))
-    yield from _changed(history, changes, f"already has Kafka {release}")
-    is_newest = release == store.read(history).names[-1]
+def _update(source: ReleaseSource, specs: Path, history: Path) -> tuple[list[str], ImpactReport]:
+    release, jars = source.release, source.jars
+    names = store.read(history).names
+    before = [name for name in names if order(name) < order(release)]
+    is_newest = not names or order(release) >= order(names[-1])
     if is_newest:
-        modules = {name: at for name, at in jars.versions.items() if name != CORE or order(release) < WITHOUT_CORE}
-        changes = import_specs(Jars(release, modules, jars.classpath), specs)
+        check(source.definitions, specs)
+    elif jars is None:
+        raise ImportSpecsError(f"--release: {release} is older than {names[-1]}; import an older release from its jars")
+    changes = importer.add_release(release, source.definitions, jars.classpath if jars is not None else (), history)
+    lines = [*source.notes, *_changed(history, changes, f"already has Kafka {release}")]
+    if is_newest:
+        if jars is not None:
+            modules = {name: at for name, at in jars.versions.items() if name != CORE or order(release) < WITHOUT_CORE}
+            jars = replace(jars, versions=modules)
+        changes = write_specs(release, source.definitions, specs, jars)
         changes += [f"write {SETTINGS}"] if _set_version(specs / SETTINGS, release) else []
-        yield from _changed(specs, changes, f"is already Kafka {release}")
-    if before:
-        old = set_of_release(history, before[-1])
-        yield text(compare(baseline(old.name, [old]), set_of_release(history, release)), LEVEL).rstrip("\n")
-    if not is_newest:
-        yield f"Kafka {release} is not the newest release: {specs.as_posix()} is unchanged"
-        return
-    found = [*_refused(specs), *(f"{specs.as_posix()}/{each}" for each in decisions(specs, history, release))]
-    yield f"{len(found)} open decisions:" if found else "no open decisions"
-    yield from (f"  {each}" for each in found)
+        lines += _changed(specs, changes, f"is already Kafka {release}")
+    else:
+        lines.append(f"Kafka {release} is not the newest release: {specs.as_posix()} is unchanged")
+    to_do = [*_refused(specs), *_decided(specs, history, release)] if is_newest else None
+    old = set_of_release(history, before[-1]) if before else DefinitionSet("no release", {}, {})
+    return lines, impact(baseline(old.name, [old]), set_of_release(history, release), to_do)
+
+
+def _decided(specs: Path, history: Path, release: str) -> Iterator[ImpactItem]:
+    for each in decisions(specs, history, release):
+        place = " ".join(filter(None, (f"{specs.as_posix()}/{each.file}", each.message, each.path)))
+        yield ImpactItem(place, f"{each.what}; covered by {each.test}")
 
 
 def _changed(folder: Path, changes: list[str], otherwise: str) -> Iterator[str]:
@@ -167,8 +215,10 @@ def _set_version(path: Path, release: str) -> bool:
     return True
 
 
-def _refused(specs: Path) -> Iterator[str]:
+def _refused(specs: Path) -> Iterator[ImpactItem]:
     try:
         definitions.load(specs)
     except SpecError as error:
-        yield from (f"{each} (the generator rejects this)" for each in error.problems)
+        yield from (
+            ImpactItem(str(each.location), f"{each.message} (the generator rejects this)") for each in error.problems
+        )
