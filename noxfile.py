@@ -67,9 +67,10 @@ def install_native(session: nox.Session) -> bool:
 
 @nox.session
 def regenerate(session: nox.Session) -> None:
-    """Write the generated package from specs/kafka, if it changed."""
+    """Write the generated package from specs/kafka, if it changed, and decode recorded traffic with it."""
     install(session, *GENERATOR)
     session.run("kafka-message-generator", "generate", *PACKAGE)
+    session.run("python", "examples/decode_response.py", env={"PYTHONPATH": "generated/src"})
 
 
 @nox.session
