@@ -229,8 +229,8 @@ REFUSED: dict[str, tuple[Edit, str]] = {
     ),
     "unknown header version": (
         lambda root: edited(root, "DescribeClusterRequest.json", '"3+": 3', '"3+": 4'),
-        "{overlay}/RequestHeader.json:5: $.validVersions: RequestHeader has no version 4, which DescribeClusterRequest "
-        "needs; add it, or declare headerVersions in DescribeClusterRequest\n",
+        "{overlay}/DescribeClusterRequest.json:34: $.headerVersions: RequestHeader has no version 4, which "
+        "DescribeClusterRequest names for 3+; change it, or add the version to RequestHeader\n",
     ),
     "invalid JSON": (
         lambda root: edited(root, "ListQuotasRequest.json", '"fields": [', '"fields": {'),

@@ -322,5 +322,5 @@ def test_invalid_definitions_have_no_report(sides: tuple[str, str], capsys: pyte
     assert run("--old", old, "--new", new, "--impact") == 3
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "RequestHeader has no version 9, which AskRequest needs" in printed.err
+    assert "RequestHeader has no version 9, which AskRequest names for" in printed.err
     assert printed.err.endswith("\nnothing was compared\n")

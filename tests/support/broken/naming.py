@@ -238,6 +238,12 @@ MESSAGES: tuple[Case, ...] = (
         "1: $.headerVersions: headerVersions has overlapping ranges 0-5 and 3+; give each version one header",
     ),
     Case(
+        "headerVersions of ApiVersionsResponse",
+        text(name="ApiVersionsResponse", type="response", headerVersions={"0-5": 0, "6+": 1}),
+        "1: $.headerVersions: ApiVersionsResponse has header 1 in 6+, but clients read it before they know versions; "
+        "give it header 0 in all versions",
+    ),
+    Case(
         "headerVersions with an empty range",
         text(**ASK, headerVersions={"none": 1, "0+": 1}),
         "1: $.headerVersions: headerVersions has the range none, which is empty; remove it",

@@ -369,6 +369,18 @@ CASES = [
         },
     ),
     Case(
+        "declared header version that the header lacks",
+        "",
+        "Ask.json:1: $.headerVersions: RequestHeader has no version 3, which AskRequest names for 7+; change it, or "
+        "add the version to RequestHeader",
+        files={
+            "Ask.json": {**ASK, "headerVersions": {"7+": "3", "0-6": "2"}},
+            "Answer.json": ANSWER,
+            "RequestHeader.json": header("RequestHeader", API_KEY, API_VERSION, ID, CLIENT, validVersions="1-2"),
+            "ResponseHeader.json": ANSWERS,
+        },
+    ),
+    Case(
         "invalid header versions",
         "",
         "Ask.json:1: $.headerVersions: headerVersions maps 0+ to 'x'; a header version is a number below 10000",
@@ -422,9 +434,9 @@ CASES = [
     Case(
         "flexible body with a header that is not flexible",
         "[protocol]\nheaders = 'kafka'\n",
-        "Answer.json:1: $.headerVersions: AskResponse is flexible in 2-3, but ResponseHeader 0 is not; declare a "
+        "Answer.json:1: $.headerVersions: AskResponse is flexible in 2+, but ResponseHeader 0 is not; declare a "
         "flexible header for these versions",
-        "Ask.json:1: $.headerVersions: AskRequest is flexible in 1-3, but RequestHeader 1 is not; declare a flexible "
+        "Ask.json:1: $.headerVersions: AskRequest is flexible in 1+, but RequestHeader 1 is not; declare a flexible "
         "header for these versions",
         files={
             "Ask.json": {**ASK, "flexibleVersions": "1+", "headerVersions": {"0+": "1"}},
@@ -434,11 +446,23 @@ CASES = [
     Case(
         "ApiVersionsResponse with another header than 0",
         "[protocol]\nheaders = 'kafka'\n",
-        "Answer.json:1: $.headerVersions: ApiVersionsResponse has ResponseHeader 1 in 2-3, but clients read it before "
-        "they know versions; give it header 0 in all versions",
+        "Answer.json:1: $.headerVersions: ApiVersionsResponse has header 1 in 2+, but clients read it before they "
+        "know versions; give it header 0 in all versions",
         files={
             "Ask.json": {**ASK, "name": "ApiVersionsRequest"},
             "Answer.json": {**ANSWER, "name": "ApiVersionsResponse", "headerVersions": {"2+": "1", "0-1": "0"}},
+        },
+    ),
+    Case(
+        "header versions of later bodies",
+        "[protocol]\nheaders = 'kafka'\n",
+        "Answer.json:1: $.headerVersions: ApiVersionsResponse has header 1 in 4+, but clients read it before they "
+        "know versions; give it header 0 in all versions",
+        "Ask.json:1: $.headerVersions: Kafka's RequestHeader has versions 1-2, not 9; declare another in "
+        "headerVersions of ApiVersionsRequest",
+        files={
+            "Ask.json": {**ASK, "name": "ApiVersionsRequest", "headerVersions": {"0-1": "1", "2-3": "2", "4+": "9"}},
+            "Answer.json": {**ANSWER, "name": "ApiVersionsResponse", "headerVersions": {"4+": "1", "0-3": "0"}},
         },
     ),
     Case(

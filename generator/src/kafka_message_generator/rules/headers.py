@@ -83,6 +83,9 @@ def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, pr
                 problems.error(
                     message.at("headerVersions"), f"{what}; declare another in headerVersions of {message.name}"
                 )
+            elif message.header_versions is not None:
+                what = f"{header.name} has no version {version}, which {message.name} names for {bodies}"
+                problems.error(message.at("headerVersions"), f"{what}; change it, or add the version to {header.name}")
             elif version not in seen:
                 seen.add(version)
                 what = f"{header.name} has no version {version}, which {message.name} needs"
@@ -91,26 +94,21 @@ def _versions(header: Message, messages: Sequence[Message], are_kafkas: bool, pr
 
 
 def _flexible(header: Message, version: int, message: Message, bodies: Versions, problems: Problems) -> None:
-    """Check that flexible bodies have a flexible header, and ApiVersionsResponse header 0 (KIP-511)."""
     flexible = bodies.intersect(message.flexible)
-    if message.header_versions is None:
+    if message.header_versions is None or message.name == API_VERSIONS_RESPONSE:
         return
-    if message.name == API_VERSIONS_RESPONSE:
-        if version != 0:
-            what = (
-                f"{message.name} has {header.name} {version} in {bodies}, but clients read it before they know versions"
-            )
-            problems.error(message.at("headerVersions"), f"{what}; give it header 0 in all versions")
-    elif not flexible.empty and version not in header.flexible:
+    if not flexible.empty and version not in header.flexible:
         what = f"{message.name} is flexible in {flexible}, but {header.name} {version} is not"
         problems.error(message.at("headerVersions"), f"{what}; declare a flexible header for these versions")
 
 
 def _used(message: Message) -> Iterator[tuple[int, Versions]]:
-    """Yield each header version with the body versions that have it."""
+    """Yield each header version with the body versions that have it; a declared map counts beyond the valid versions."""
     pairs = header_versions(message)
     ends = [first - 1 for first, _ in pairs[1:]] + [MAX_VERSION]
     for (first, version), end in zip(pairs, ends, strict=True):
-        bodies = Versions(first, end).intersect(message.valid)
+        bodies = Versions(first, end)
+        if message.header_versions is None:
+            bodies = bodies.intersect(message.valid)
         if not bodies.empty:
             yield version, bodies

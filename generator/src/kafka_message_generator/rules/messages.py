@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from kafka_message_generator.rules.headers import API_VERSIONS_RESPONSE
 from kafka_message_generator.rules.names import snake_case
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, NAME, REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.source import Problems
@@ -90,6 +91,9 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
         if not re.fullmatch(r"[0-9]{1,4}", header):
             problems.error(place, f"headerVersions maps {text} to {header!r}; a header version is a number below 10000")
             return
+        if message.name == API_VERSIONS_RESPONSE and int(header) != 0:  # KIP-511
+            what = f"{message.name} has header {header} in {text}, but clients read it before they know versions"
+            problems.error(place, f"{what}; give it header 0 in all versions")
     expected, last = 0, ""
     for versions, text in sorted(found):
         if versions.empty:
