@@ -66,7 +66,6 @@ def test_overlay_becomes_a_package_whose_messages_round_trip(root: Path, capsys:
     assert capsys.readouterr().out.endswith(
         "next:\n"
         "  nox -s regenerate                    updates the package if the definitions changed\n"
-        "  packages/pipeline/pyproject.toml     update the supported versions of kafka-messages\n"
         "  nox -s tests\n"
     )
     specs = root / "specs" / "kafka"
@@ -236,9 +235,17 @@ REFUSED: dict[str, tuple[Edit, str]] = {
         lambda root: edited(root, "ListQuotasRequest.json", '"fields": [', '"fields": {'),
         "{overlay}/ListQuotasRequest.json:1",
     ),
+    "incomplete JSON": (
+        lambda root: (root / "overlay" / "Incomplete.json").write_text('{ "apiKey": 96,\n'),
+        "{overlay}/Incomplete.json:",
+    ),
+    "definition without versions": (
+        lambda root: edited(root, "ListQuotasRequest.json", '"validVersions"', '"validversions"'),
+        "{overlay}/ListQuotasRequest.json:",
+    ),
     "no change": (
         unchanged,
-        "{overlay}: the overlay changes nothing; name the folder with changed definitions\nnothing was written\n",
+        "{overlay}: the overlay changes nothing but descriptions; name the folder with changed definitions\n",
     ),
     "two places": (
         twice,
@@ -284,11 +291,20 @@ def test_invalid_overlay_leaves_every_file_unchanged(case: str, root: Path, caps
     ("words", "text"),
     [
         ((), "no definitions given; name a SOURCE, or changed definitions with --overlay"),
-        (("--overlay", "{overlay}"), "--release: expected the release of these definitions, such as 4.5.0, got None"),
+        (
+            ("--overlay", "{overlay}"),
+            "--release: expected the release of these definitions, such as 4.5.0; it is missing",
+        ),
         (
             ("{specs}", "--release", "next"),
-            "--release: expected the release of these definitions, such as 4.5.0, got next",
+            "--release: expected the release of these definitions, such as 4.5.0; got next",
         ),
+        (
+            ("{specs}", "--release", "4.5"),
+            "--release: expected the release of these definitions, such as 4.5.0; got 4.5",
+        ),
+        (("--overlay", "nosuch"), "--overlay: nosuch is not a folder; name the folder of the changed definitions"),
+        (("--html", "nosuch/report.html"), "--html: the folder of nosuch/report.html does not exist"),
         (
             ("{specs}", "--release", "4.3.0"),
             "--release: 4.3.0 is older than 4.4.0; import an older release from its jars",
@@ -301,3 +317,16 @@ def test_missing_or_invalid_release_is_an_error(
     places = {"overlay": str(root / "overlay"), "specs": str(root / "specs" / "kafka")}
     assert imported(root, *(word.format(**places) for word in words)) == 1
     assert capsys.readouterr().err == f"{text}\nnothing was written\n"
+
+
+def test_overlay_does_not_replace_a_release_imported_from_jars(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history = root / "specs" / "history"
+    releases = store.releases_of(history)
+    jars = {"kafka-clients-4.4.0.jar": "0" * 64}
+    store.write(history, {"4.4.0": (jars, releases["4.4.0"][1])}, store.codes_of(history, releases))
+    before = files(root / "specs")
+    assert imported(root, "--overlay", str(root / "overlay"), "--release", "4.4.0", "--write") == 1
+    assert capsys.readouterr().err == (
+        "--release: 4.4.0 is already imported from its jars; name the next release\nnothing was written\n"
+    )
+    assert files(root / "specs") == before

@@ -12,6 +12,7 @@ from kafka_message_generator.compat.inputs import GIT, unpacked
 from kafka_message_generator.rules import headers
 from kafka_message_generator.rules.settings import one_way
 from kafka_message_generator.spec import reader, source
+from kafka_message_generator.spec.annotations import ANNOTATIONS
 from kafka_message_generator.spec.model import KINDS
 from kafka_message_generator.spec.settings import read_settings
 from kafka_protocol_upstream.kafka.artifacts import ARTIFACTS
@@ -31,13 +32,16 @@ _MODULE = re.compile(r"([^/]+)/src/main/resources/")
 def of_folder(folder: Path, known: Found, release: str, temporary: str = "") -> Found:
     """Return the definitions below a folder by message name; in a checkout of Kafka, without those of its tests.
 
+    Every JSON file is a definition, except annotation files; in a checkout, every JSON file beside definitions.
     ``known`` helps to find the modules of messages; ``temporary`` is stripped from places. Raises ImportSpecsError for no
     definitions, two of one message, or an unknown module, and HistoryError for an invalid definition.
     """
     files = {path: path.read_bytes() for path in sorted(folder.rglob("*.json")) if path.is_file()}
-    paths = [path for path, data in files.items() if MARK in data]
+    folders = {
+        path.parent for path, data in files.items() if MARK in data and _MODULE.search(path.resolve().as_posix())
+    }
     found: Found = {}
-    for path in [each for each in paths if _MODULE.search(each.resolve().as_posix())] or paths:
+    for path in [each for each in files if each.parent in folders or (not folders and each.name not in ANNOTATIONS)]:
         each = read_definition(path.as_posix().removeprefix(temporary), files[path], "", release)
         if each.name in found:
             raise ImportSpecsError(f"{each.place}: {each.name} is also defined in {found[each.name].place}; remove one")
@@ -86,6 +90,10 @@ def of_source(
 
 def overlaid(found: Found, folder: Path, release: str) -> Found:
     """Return ``found`` with the definitions of a proposal's folder. Raises as ``of_folder``, and for conflicts."""
+    if not folder.is_dir():
+        raise ImportSpecsError(
+            f"--overlay: {folder.as_posix()} is not a folder; name the folder of the changed definitions"
+        )
     overlay = of_folder(folder, found, release)
     files = {Path(each.place).name: each for each in found.values()}
     keys = {_key(each): each for each in found.values()}
@@ -99,7 +107,7 @@ def overlaid(found: Found, folder: Path, release: str) -> Found:
                 )
     if all(each.name in found and found[each.name].text == each.text for each in overlay.values()):
         raise ImportSpecsError(
-            f"{folder.as_posix()}: the overlay changes nothing; name the folder with changed definitions"
+            f"{folder.as_posix()}: the overlay changes nothing but descriptions; name the folder with changed definitions"
         )
     return found | overlay
 

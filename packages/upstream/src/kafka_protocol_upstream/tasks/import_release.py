@@ -18,7 +18,7 @@ from kafka_message_generator.compat.definition_sets import DefinitionSet, baseli
 from kafka_message_generator.compat.impact import ImpactItem, ImpactReport, impact
 from kafka_message_generator.compat.impact_texts import as_html, as_text
 from kafka_message_generator.compat.inputs import GIT, CompatInputError
-from kafka_message_generator.compat.store import order, release_problem
+from kafka_message_generator.compat.store import order
 from kafka_message_generator.spec.setting_checks import SETTINGS
 from kafka_message_generator.spec.source import SpecError
 from kafka_protocol_upstream.kafka import history as importer
@@ -40,10 +40,10 @@ next:
   nox -s regenerate                    updates the package if the definitions changed
   nox -s upstream -- vectors           writes vectors with Kafka's classes (needs a JDK)
   nox -s upstream -- exchange          checks docs/history.md with Kafka's classes (needs a JDK)
-  packages/pipeline/pyproject.toml     update the supported versions of kafka-messages
   nox -s tests
 """
 _PACKAGE_VERSION = re.compile(r'^version = "([^"]*)"', re.MULTILINE)
+_RELEASE = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _CLIENTS = re.compile(r"kafka-clients-([0-9]+(?:\.[0-9]+)+)\.jar")
 
 
@@ -71,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         copies = _copies(arguments.specs, arguments.history, Path(folder))
         try:
+            if arguments.html is not None and not arguments.html.resolve().parent.is_dir():
+                raise ImportSpecsError(f"--html: the folder of {arguments.html.as_posix()} does not exist")
             source = _source(arguments)
             lines, report = _update(source, *copies.values())
         except (ArtifactError, CompatInputError, store.HistoryError, ImportSpecsError, SpecError) as error:
@@ -142,8 +144,9 @@ def _source(arguments: argparse.Namespace) -> ReleaseSource:
     notes = tuple(
         f"{arguments.specs.as_posix()}/{name}: kept: {what} has no definitions of this module" for name in kept
     )
-    if release is None or release_problem(release) is not None:
-        raise ImportSpecsError(f"--release: expected the release of these definitions, such as 4.5.0, got {release}")
+    if release is None or not _RELEASE.fullmatch(release):
+        got = "it is missing" if release is None else f"got {release}"
+        raise ImportSpecsError(f"--release: expected the release of these definitions, such as 4.5.0; {got}")
     return ReleaseSource(release, found, None, notes)
 
 
@@ -174,6 +177,8 @@ def _update(source: ReleaseSource, specs: Path, history: Path) -> tuple[list[str
     names = store.read(history).names
     before = [name for name in names if order(name) < order(release)]
     is_newest = not names or order(release) >= order(names[-1])
+    if jars is None and release in names and store.releases_of(history)[release][0]:
+        raise ImportSpecsError(f"--release: {release} is already imported from its jars; name the next release")
     if is_newest:
         check(source.definitions, specs)
     elif jars is None:
