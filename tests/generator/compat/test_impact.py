@@ -15,6 +15,7 @@ from kafka_message_generator.compat.impact import ImpactItem, ImpactReport, Impa
 from kafka_message_generator.compat.impact_texts import as_html, as_text
 from kafka_message_generator.compat.signatures import signature_of
 from kafka_message_generator.definitions import set_of_folder
+from kafka_message_generator.plan.model import ranges
 from kafka_message_generator.spec.model import COORDINATOR_KEY, HEADER, REQUEST, RESPONSE
 from tests.support.compat_command import run
 from tests.support.pages import ROOT
@@ -95,6 +96,17 @@ def test_every_record_version_that_old_readers_lack_is_listed(before: str, relea
     assert lacking <= found.keys() | set(found.get("new messages", "").removeprefix("unknown: ").split(", "))
     text = as_text(replayed(before, release))
     assert "The definitions do not say when brokers begin to write a version" in text
+
+
+@pytest.mark.parametrize(("before", "release"), STEPS)
+def test_every_removed_version_is_listed(before: str, release: str) -> None:
+    old, new = (set_of_release(HISTORY, name) for name in (before, release))
+    text = as_text(replayed(before, release))
+    for name, plan in old.plans.items():
+        left = new.plans[name].valid if name in new.plans else ()
+        gone = [version for version in plan.valid if version not in left]
+        if gone and name in new.plans and old.messages[name].kind == new.messages[name].kind:
+            assert f"  {name} {ranges(gone)}: removed" in text
 
 
 def test_impact_page_is_up_to_date() -> None:

@@ -103,7 +103,7 @@ def _changed(found: Iterable[MessageStep], report: CompatReport) -> Iterator[Imp
             words += filter(None, [step.changes(version), step.topic_ids(version), step.stability(version)])
             yield ImpactItem(f"{step.name} {version}", "; ".join(words))
         if step.dropped and not step.has_new_numbering:
-            yield ImpactItem(f"{step.name} {ranges(step.dropped)}", "removed")
+            yield ImpactItem(f"{step.name} {ranges(step.dropped)}", f"removed{step.dropped_note}")
     yield from _tags(found, "")
     yield from (ImpactItem(each.place, each.what) for each in report.findings if each.level == "wire")
 
@@ -152,10 +152,10 @@ def _broken(found: Iterable[MessageStep], report: CompatReport) -> Iterator[Impa
 
 def _refused(found: Iterable[MessageStep], report: CompatReport) -> Iterator[ImpactItem]:
     for step in found:
-        left = ranges(tuple(version for version in step.released if version not in step.dropped))
+        left = ranges(tuple(version for version in step.known if version not in step.dropped))
         if step.dropped:
             what = f"clients need one of {left}" if left else "no version is left, so clients are refused"
-            yield ImpactItem(f"{step.name} {ranges(step.dropped)}", f"removed: {what}")
+            yield ImpactItem(f"{step.name} {ranges(step.dropped)}", f"removed{step.dropped_note}: {what}")
     yield from (ImpactItem(each.message, each.what) for each in report.findings if each.rule == "LISTENER_REMOVED")
 
 

@@ -46,11 +46,16 @@ class MessageStep:
         return signature_of(before, before.valid.highest) == signature_of(now, now.valid.highest)
 
     @property
+    def known(self) -> tuple[int, ...]:
+        """Versions of the old definitions."""
+        return (
+            () if self.former is None or self.former not in self.old.plans else tuple(self.old.plans[self.former].valid)
+        )
+
+    @property
     def released(self) -> tuple[int, ...]:
         """Stable versions of the old definitions."""
-        if self.former is None or self.former not in self.old.plans:
-            return ()
-        return tuple(v for v in self.old.plans[self.former].valid if v != self.old.unstable(self.former))
+        return () if self.former is None else tuple(v for v in self.known if v != self.old.unstable(self.former))
 
     @property
     def brought(self) -> tuple[int, ...]:
@@ -63,7 +68,13 @@ class MessageStep:
     @property
     def dropped(self) -> tuple[int, ...]:
         valid = self.new.messages[self.name].valid
-        return tuple(version for version in self.released if version not in valid)
+        return tuple(version for version in self.known if version not in valid)
+
+    @property
+    def dropped_note(self) -> str:
+        """Note about a removed version that was unstable, else an empty text."""
+        notes = (self.stability(version) for version in self.dropped)
+        return next((f" ({note})" for note in notes if note), "")
 
     def stability(self, version: int) -> str:
         """Return a note about a version that is or was unstable, else an empty text."""
@@ -137,10 +148,10 @@ class MessageStep:
         return {labels: versions for labels, versions in found.items() if labels}
 
     def witness(self, version: int) -> tuple[int, Witness | None] | None:
-        """Return the newest released version, and bytes of ``version`` that this version misreads."""
-        if not self.released or self.former is None or version not in self.new.plans[self.name].valid:
+        """Return the newest version of the old definitions, if possible a stable one, and bytes that it misreads."""
+        if not self.known or self.former is None or version not in self.new.plans[self.name].valid:
             return None
-        known = max(self.released)
+        known = max(self.released or self.known)
         return known, witness(self.new.plans[self.name], self.old.plans[self.former], version, known)
 
 
