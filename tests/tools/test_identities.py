@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from uuid import UUID
 from xml.etree import ElementTree
 
 import pytest
@@ -36,8 +37,15 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 def sent(own: ModuleType, tmp_path: Path) -> Sent:
     """Write a capture of one client's requests at given versions of Metadata, or of ApiVersions if negative."""
 
-    def written(*versions: int, skipped: int = 0, lost: int = -1, client_id: str | None = "me") -> Path:
-        client = own.connection.ClientConnection(client_id, client_instance_id=INSTANCE)
+    def written(
+        *versions: int,
+        skipped: int = 0,
+        lost: int = -1,
+        client_id: str | None = "me",
+        instance_id: UUID | None = INSTANCE,
+        size: int = 1400,
+    ) -> Path:
+        client = own.connection.ClientConnection(client_id, client_instance_id=instance_id)
         software = own.ApiVersionsRequest(client_software_name="guide", client_software_version="1")
         talk = Talk() if skipped else Talk().open()
         for number, version in enumerate(versions):
@@ -47,7 +55,7 @@ def sent(own: ModuleType, tmp_path: Path) -> Sent:
             if number == lost:
                 talk.next[0] += len(data)
             elif number >= skipped:
-                talk.say(data)
+                talk.say(data, size=size)
                 talk.say(own.protocol.encode_response(response, abs(version), number), from_client=False)
         path = tmp_path / "requests.pcap"
         path.write_bytes(pcap(talk.packets()))
@@ -127,12 +135,12 @@ def test_unprintable_client_id_of_an_undecodable_request_is_not_remembered(tmp_p
 # --- the dissector ----------------------------------------------------------------------------------------------------
 
 
-def generated(path: Path, package: ModuleType) -> Iterator[dict[str, Any]]:
+def generated(path: Path, package: ModuleType, *options: str) -> Iterator[dict[str, Any]]:
     """Yield the fields with the identity that tshark shows outside header and body of each request."""
     script = path.with_suffix(".lua")
     script.write_text(dissector(package=package.__name__), encoding="utf-8")
     command = ["tshark", "-X", f"lua_script:{script}", "-r", str(path), "-Y", f"{package.__name__}.is_request == 1"]
-    done = subprocess.run([*command, "-T", "pdml"], capture_output=True, check=True, timeout=SECONDS)
+    done = subprocess.run([*command, *options, "-T", "pdml"], capture_output=True, check=True, timeout=SECONDS)
     assert b"Lua" not in done.stderr, done.stderr
     for node in ElementTree.fromstring(done.stdout).iter("proto"):
         if node.get("name") == package.__name__ and node.find("proto[@showname='header']") is not None:
@@ -162,6 +170,25 @@ def test_dissector_shows_the_identity_of_a_connection_that_starts_with_v3(own: M
 def test_dissector_shows_the_client_as_unknown_within_a_connection(own: ModuleType, sent: Sent) -> None:
     found = list(generated(sent(-5, V3, V3, V1, V3, skipped=2), own))
     assert found == [{"client_unknown": "1"}, {}, {"client_id": "me"}]
+
+
+@needs_tshark
+@pytest.mark.parametrize("size", [1400, 7], ids=["whole requests", "small segments"])
+def test_client_without_ids_is_not_unknown(own: ModuleType, sent: Sent, size: int) -> None:
+    path = sent(V3, V3, client_id=None, instance_id=None, size=size)
+    assert [(each.client_id, each.is_client_unknown) for each in exchanges(path, own)] == [(None, False)] * 2
+    assert list(generated(path, own)) == [{}, {}]
+    assert list(generated(path, own, "-2")) == [{}, {}]
+
+
+@needs_tshark
+@pytest.mark.parametrize("versions", [(V3, V3, V3), (V1, -5, V3)])
+def test_client_of_a_lost_first_request_is_unknown(own: ModuleType, sent: Sent, versions: tuple[int, ...]) -> None:
+    path = sent(*versions, lost=0, client_id=None, instance_id=None)
+    is_unknown = [each.is_client_unknown for each in exchanges(path, own)]
+    software = {"client_software_name": "guide", "client_software_version": "1"} if -5 in versions else {}
+    expected = [{"client_unknown": "1"} if unknown else {} for unknown in is_unknown]
+    assert list(generated(path, own)) == [expected[0], expected[1] | software]
 
 
 def test_dissector_of_this_release_knows_no_header_that_omits_ids(own: ModuleType) -> None:

@@ -65,7 +65,7 @@ class Package:
             self._has[name] = PathFinder.find_spec(f"{self.name}.{name}", self.root.__path__) is not None
         return self._has[name]
 
-    def foreign_protocol(self, data: bytes) -> str | None:
+    def foreign_protocol(self, data: bytes | bytearray) -> str | None:
         """Return what data that is not Kafka's protocol looks like, or None; see ``protocol.foreign_protocol``."""
         protocol = self.optional("protocol")
         return None if protocol is None else protocol.foreign_protocol(data[:_FIRST_BYTES])

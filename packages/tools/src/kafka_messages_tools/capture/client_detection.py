@@ -22,6 +22,13 @@ class NotKafka(Exception):
     """Connection without readable Kafka traffic; the text is the counter of the report for such connections."""
 
 
+def other_traffic(looks_like: str | None) -> str:
+    """Return the counter of connections without Kafka traffic whose first bytes look like a protocol."""
+    if looks_like and "TLS" in looks_like and "alert" not in looks_like:
+        return "connections encrypted by TLS"
+    return f"connections without Kafka traffic{f' ({looks_like})' if looks_like else ''}"
+
+
 class ClientDetector:
     """Segments of a connection until its Kafka client is known."""
 
@@ -46,14 +53,14 @@ class ClientDetector:
         """Counter of connections without Kafka traffic, with the protocol of the first bytes if it is known."""
         sources = (self.connection.client, self.connection.server)
         found = filter(None, (self._plausibility.foreign_protocol(self._first_bytes(source)) for source in sources))
-        looks_like = next(found, None)
-        return f"connections without Kafka traffic{f' ({looks_like})' if looks_like else ''}"
+        return other_traffic(next(found, None))
 
     def _by_port(self) -> SocketAddress:
         one, other = self.connection.client, self.connection.server
         for client, server in ((one, other), (other, one)):
             if server.port in self._ports:
-                self._refuse_tls(client)
+                if "TLS" in (counter := self.other_traffic):
+                    raise NotKafka(counter)
                 return client
         raise NotKafka("connections on other ports")
 
@@ -66,7 +73,6 @@ class ClientDetector:
         start = self._first_bytes(opener)
         if len(start) < plausible.START:
             return None
-        self._refuse_tls(opener)
         if not self._plausibility.may_be_request(start):
             raise NotKafka(self.other_traffic)
         return opener
@@ -83,10 +89,6 @@ class ClientDetector:
                 return True
             at += 1
         return False
-
-    def _refuse_tls(self, client: SocketAddress) -> None:
-        if plausible.is_tls(self._first_bytes(client)):
-            raise NotKafka("connections encrypted by TLS")
 
     def _first_bytes(self, source: SocketAddress) -> bytes:
         return b"".join(piece.data for piece in self.pieces if piece.source == source)

@@ -8,13 +8,13 @@ searched: only bytes that decode completely are accepted.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from struct import Struct
 from typing import NamedTuple
 
 from ..package import DEFAULT, Package
 from . import plausible
-from .client_detection import ClientDetector, NotKafka
+from .client_detection import ClientDetector, NotKafka, other_traffic
 from .network import SocketAddress
 from .plausible import Plausibility
 from .reassembly import End, TcpConnection, TcpSegment
@@ -32,7 +32,11 @@ MOST_UNSURE = 1 << 20
 MOST_EXPECTED = 4096
 # Maximum frame size.
 LARGEST = 1 << 30
+# Number of bytes with an invalid length after which they are skipped, if they are not of a known protocol.
+MOST_UNNAMED = 32
 _size = Struct(">i")
+# API key, API version and correlation id.
+_essential = Struct(">hhi")
 
 
 class Frame(NamedTuple):
@@ -85,7 +89,7 @@ def frames(
         if isinstance(piece, End):
             yield from stream.end()
             del kafka_streams[connection.number]
-            if stream.is_kafka:
+            if stream.framers:
                 yield piece
         else:
             yield from stream.feed(piece)
@@ -107,106 +111,99 @@ class _KafkaStream:
         budget: _Budget,
         plausibility: Plausibility,
     ) -> None:
-        self._plausibility = plausibility
+        self.plausibility = plausibility
         self.connection = connection
-        self.is_kafka = False
         self._is_other = False
-        self._report = report
-        self._budget = budget
+        self.report = report
+        self.budget = budget
         self._detector = ClientDetector(connection, ports, plausibility)
-        self._framers: dict[SocketAddress, _Framer] = {}
+        # Empty until the Kafka client is known.
+        self.framers: dict[SocketAddress, _Framer] = {}
         # API key and version of pending requests by correlation id.
-        self._expected: OrderedDict[int, tuple[int, int]] = OrderedDict()
+        self.expected: OrderedDict[int, tuple[int, int]] = OrderedDict()
 
     def feed(self, piece: TcpSegment) -> Iterator[Frame]:
-        if self.is_kafka:
-            yield from self._framed(piece)
-        elif self._is_other:
-            self._report.count("bytes of other connections", len(piece.data))
-        else:
-            try:
-                client = self._detector.add(piece)
-            except NotKafka as reason:
-                self._ignore_connection(str(reason))
-            else:
-                yield from () if client is None else self._begin(client)
+        if self._is_other:
+            self.report.count("bytes of other connections", len(piece.data))
+            return
+        try:
+            if self.framers:
+                yield from self._framed(piece)
+            elif (client := self._detector.add(piece)) is not None:
+                yield from self._begin(client)
+        except NotKafka as reason:
+            self._ignore_connection(str(reason))
 
     def end(self) -> Iterator[Frame]:
-        if self.is_kafka:
-            for framer in self._framers.values():
+        if self._is_other:
+            return
+        try:
+            for framer in self.framers.values():
                 yield from framer.end()
-        elif not self._is_other and self._detector.pieces:
+        except NotKafka as reason:
+            self._ignore_connection(str(reason))
+        if self._detector.pieces:
             self._ignore_connection(self._detector.other_traffic)
 
     def _begin(self, client: SocketAddress) -> Iterator[Frame]:
         connection = self.connection
-        self.is_kafka = True
-        self._report.count("connections of Kafka")
+        self.report.count("connections of Kafka")
         server = connection.server if client == connection.client else connection.client
         for source, is_request in ((client, True), (server, False)):
-            find, check = (
-                (self._find_request, self._plausibility.is_request)
-                if is_request
-                else (self._find_response, self._check)
-            )
-            self._framers[source] = _Framer(self, source, is_request, find, check, self._report, self._budget)
+            self.framers[source] = _Framer(self, source, is_request)
         pieces, self._detector.pieces = self._detector.pieces, []
         for piece in pieces:
-            yield from self._framed(piece)
+            yield from self.feed(piece)
 
     def _ignore_connection(self, what: str) -> None:
         self._is_other = True
-        self._report.count(what)
-        self._report.count("bytes of other connections", sum(len(piece.data) for piece in self._detector.pieces))
+        self.report.count(what)
+        if self.framers:
+            self.report.count("connections of Kafka", -1)
+        left = sum(len(piece.data) for piece in self._detector.pieces)
+        left += sum(framer.drop() for framer in self.framers.values())
+        self.report.count("bytes of other connections", left)
         self._detector.pieces.clear()
 
     def _framed(self, piece: TcpSegment) -> Iterator[Frame]:
-        for frame in self._framers[piece.source].feed(piece):
+        for frame in self.framers[piece.source].feed(piece):
             if frame.is_request:
                 self._expect(frame.data)
             yield frame
 
     def _expect(self, payload: bytes) -> None:
         if len(payload) >= 8:
-            key, version = int.from_bytes(payload[:2], "big", signed=True), int.from_bytes(
-                payload[2:4], "big", signed=True
-            )
-            self._expected[int.from_bytes(payload[4:8], "big", signed=True)] = key, version
-            if len(self._expected) > MOST_EXPECTED:
-                self._expected.popitem(last=False)
+            key, version, correlation_id = _essential.unpack_from(payload)
+            self.expected[correlation_id] = key, version
+            if len(self.expected) > MOST_EXPECTED:
+                self.expected.popitem(last=False)
 
-    def _find_request(self, data: bytearray, start: int) -> int:
-        return self._plausibility.find_request(data, start)
+    def find_response(self, data: bytearray, start: int) -> int:
+        return plausible.find_response(data, list(self.expected)[-64:], start)
 
-    def _find_response(self, data: bytearray, start: int) -> int:
-        return plausible.find_response(data, list(self._expected)[-64:], start)
+    def is_response(self, payload: bytes) -> bool:
+        return self.plausibility.is_response(payload, self.expected)
 
-    def _check(self, payload: bytes) -> bool:
-        return self._plausibility.is_response(payload, self._expected)
-
-
-Find = Callable[[bytearray, int], int]
-Check = Callable[[bytes], bool]
+    def other_protocol(self, data: bytearray, is_request: bool) -> str | None:
+        """Return the protocol that the data looks like, or None if it may start with a request or response."""
+        if is_request:
+            fits = len(data) >= plausible.START and self.plausibility.may_be_request(data)
+        else:
+            fits = len(data) >= 8 and int.from_bytes(data[4:8], "big", signed=True) in self.expected
+        return None if fits else self.plausibility.other_protocol(data)
 
 
 class _Framer:
-    def __init__(
-        self,
-        stream: _KafkaStream,
-        source: SocketAddress,
-        is_request: bool,
-        find: Find,
-        check: Check,
-        report: CaptureReport,
-        budget: _Budget,
-    ) -> None:
+    def __init__(self, stream: _KafkaStream, source: SocketAddress, is_request: bool) -> None:
         self._stream = stream
         self._source = source
         self._is_request = is_request
-        self._find = find
-        self._check = check
-        self._report = report
-        self._budget = budget
+        self._find = stream.plausibility.find_request if is_request else stream.find_response
+        self._check = stream.plausibility.is_request if is_request else stream.is_response
+        self._report = stream.report
+        self._budget = stream.budget
+        # Number of bytes that show whether a frame starts.
+        self._needed = plausible.START if is_request else 8
         # Starts with a frame size unless `_is_lost`.
         self._buffer = bytearray()
         # Stream offset of the buffer.
@@ -240,10 +237,22 @@ class _Framer:
             yield self._given(self._damaged[3], None)
         elif left >= 4 and not self._is_lost:
             (size,) = _size.unpack_from(self._buffer)
-            yield self._frame(self._offset, size, bytes(self._buffer[4:]), self._first, self._first, None)
+            if why := self._invalid(size):
+                self._remark(why)
+                self._report.count(self._what("not understood"), left)
+            else:
+                yield self._frame(self._offset, size, bytes(self._buffer[4:]), self._first, self._first, None)
         elif left:
             self._report.count(self._what("not understood"), left)
         self._drop(left)
+
+    def drop(self) -> int:
+        """Drop the incomplete frame, and return the number of its bytes."""
+        before = self._budget.used
+        if self._damaged is not None:
+            self._given(0, None)
+        self._drop(len(self._buffer))
+        return before - self._budget.used
 
     def _what(self, what: str) -> str:
         return f"bytes of {'requests' if self._is_request else 'responses'} {what}"
@@ -270,9 +279,13 @@ class _Framer:
             if len(self._buffer) < 4:
                 return
             (size,) = _size.unpack_from(self._buffer)
-            if not 0 <= size <= LARGEST:
-                self._resynchronize(1, f"has an invalid length of {size} bytes")
-                continue
+            if not self._is_lost and self._is_doubtful(size):
+                if len(self._buffer) < MOST_UNNAMED and not 0 <= size <= plausible.LONGEST_REQUEST:
+                    return  # more bytes, or the end, will show what it is
+                if why := self._invalid(size):
+                    self._remark(f"{why}; searching for the next one")
+                    self._is_lost, self._looked = True, 1
+                    continue
             end = size + 4
             if end <= len(self._buffer):
                 with memoryview(self._buffer) as view, view[4:end] as part:
@@ -296,7 +309,7 @@ class _Framer:
     def _search(self) -> bool:
         while True:
             found = self._find(self._buffer, self._looked)
-            whole = found + (plausible.START if self._is_request else 8) <= len(self._buffer)
+            whole = found + self._needed <= len(self._buffer)
             if found:
                 self._report.count(self._what("not understood"), found)
                 self._drop(found)
@@ -307,11 +320,27 @@ class _Framer:
                 return True
             self._looked = 1
 
-    def _resynchronize(self, count: int, why: str) -> None:
+    def _is_doubtful(self, size: int) -> bool:
+        """Check whether the frame may be of another protocol: it is the first, very long, or a response to nothing."""
+        is_first_or_response = not self._offset if self._is_request else bool(self._stream.expected)
+        return is_first_or_response or not 0 <= size <= plausible.LONGEST_REQUEST
+
+    def _invalid(self, size: int) -> str:
+        """Return why the buffer does not start with a frame, or "". Raises NotKafka if the stream does not either."""
+        why = "" if 0 <= size <= LARGEST else f"has an invalid length of {size} bytes"
+        if (looks_like := self._stream.other_protocol(self._buffer, self._is_request)) is None:
+            return why
+        why = why or ("is not a known request" if self._is_request else "matches no request")
+        why = f"{why}; this looks like {looks_like}"
+        if self._offset:
+            return why
+        if self._stream.expected:
+            self._remark(why)
+        raise NotKafka(other_traffic(looks_like))
+
+    def _remark(self, why: str) -> None:
         which = "request" if self._is_request else "response"
-        where = f"connection {self._stream.connection.number}: the {which} at offset {self._offset}"
-        self._report.remark(f"{where} {why}; searching for the next one")
-        self._is_lost, self._looked = True, count
+        self._report.remark(f"connection {self._stream.connection.number}: the {which} at offset {self._offset} {why}")
 
     def _keep_start(self, size: int) -> None:
         there = len(self._buffer)
@@ -333,7 +362,11 @@ class _Framer:
     def _hole(self, piece: TcpSegment) -> Iterator[Frame]:
         missing = piece.missing
         if not self._skip and not self._is_lost and len(self._buffer) >= 4:
-            self._keep_start(_size.unpack_from(self._buffer)[0])
+            (size,) = _size.unpack_from(self._buffer)
+            if why := self._invalid(size):
+                self._remark(why)
+            else:
+                self._keep_start(size)
         if self._skip:
             before = self._skip
             yield from self._skipped(b"", missing, piece)

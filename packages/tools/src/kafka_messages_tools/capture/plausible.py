@@ -1,4 +1,4 @@
-"""Heuristics for Kafka traffic: possible starts of requests and responses, TLS."""
+"""Heuristics for Kafka traffic: possible starts of requests and responses."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class Plausibility:
     def __init__(self, package: str | Package = DEFAULT) -> None:
         self._package = load(package)
         self.foreign_protocol = self._package.foreign_protocol
+        # Name of data that may also be a long frame, which a capture accepts.
+        self._too_long = self.foreign_protocol(b"\x7f\xff\xff\xff")
         self._protocol = self._package.module("protocol")
         self._error: type[Exception] = self._package.root.KafkaMessageError
         keys = bytes(sorted({int(each.key) & 0xFF for each in self._protocol.apis() if each.key < 256}))
@@ -40,6 +42,11 @@ class Plausibility:
         # Ignores request header version 0, which has no client id: only ControlledShutdown v0 used it.
         name = bytes(data[at + START : at + START + max(client_id, 0)])
         return all(32 <= byte < 127 or byte >= 128 for byte in name)
+
+    def other_protocol(self, data: bytes | bytearray) -> str | None:
+        """Return the protocol that the first bytes look like, or None for a frame of any length or unknown bytes."""
+        looks_like = self.foreign_protocol(data)
+        return None if looks_like == self._too_long else looks_like
 
     def find_request(self, data: bytes | bytearray, start: int = 0) -> int:
         """Return the offset of a possible request, or the offset to resume at: fewer than ``START`` bytes before the end."""
@@ -84,7 +91,3 @@ def find_response(data: bytes | bytearray, expected: Iterable[int], start: int =
         if found is not None:
             return found.start()
     return max(len(data) - 7, start)
-
-
-def is_tls(data: bytes | bytearray) -> bool:
-    return data[:2] == b"\x16\x03"

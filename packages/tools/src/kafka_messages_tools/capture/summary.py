@@ -23,7 +23,8 @@ def is_partial(report: CaptureReport) -> bool:
 
 def report_lines(report: CaptureReport) -> Iterator[str]:
     """Yield the counters in one line, then the remarks."""
-    yield "; ".join(f"{count} {_words(what, count)}" for what, count in report.counts.items()) or "the capture is empty"
+    counts = (f"{count} {_words(what, count)}" for what, count in report.counts.items() if count)
+    yield "; ".join(counts) or "the capture is empty"
     yield from map(clean, report.remarks)
     if report.more_remarks:
         yield f"and {counted(report.more_remarks, 'more remark')}"

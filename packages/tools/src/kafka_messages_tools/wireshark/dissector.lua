@@ -425,6 +425,8 @@ end
 -- Conversations ----------------------------------------------------------------------------------------------------
 
 local stream_of = Field.new("tcp.stream")
+local completeness_of = Field.new("tcp.completeness") -- bits: 1 and 2 if SYN and SYN-ACK were captured
+local seq_of, length_of = Field.new("tcp.seq"), Field.new("tcp.len")
 local conversations = {}
 
 function proto.init() conversations = {} end
@@ -511,6 +513,21 @@ local function show_identity(tvb, pinfo, tree, talk, message, noted)
   return is_known
 end
 
+-- Finds the first request of a connection before which bytes may be missing: requests must follow each other from the
+-- first byte after a SYN. Their offsets are known at the start or end of a segment.
+local function check_start(pinfo, talk, size)
+  if pinfo.visited or talk.incomplete_from then return end
+  local completeness, seq, length = completeness_of(), seq_of(), length_of()
+  local start = talk.next_seq or 1
+  talk.next_seq = start + size
+  local has_syn = completeness and completeness.value % 4 > 0
+  local follows = pinfo.number == talk.last_packet or start == seq.value or talk.next_seq == seq.value + length.value
+  talk.last_packet = pinfo.number
+  if not (has_syn and follows) then talk.incomplete_from = pinfo.number end
+end
+
+local function is_complete(pinfo, talk) return pinfo.number < (talk.incomplete_from or math.huge) end
+
 local function set_info(pinfo, text)
   pinfo.cols.protocol = TITLE
   if pinfo.cols.info.append then pinfo.cols.info:append(" " .. text) end
@@ -519,7 +536,9 @@ end
 
 local function show_request(tvb, pinfo, tree, talk)
   local stop = tvb:len()
+  check_start(pinfo, talk, stop)
   if not may_be_request(tvb) then
+    talk.incomplete_from = talk.incomplete_from or pinfo.number
     tree:add(f_undecoded, tvb:range(4)):prepend_text("not a known request: ")
     return set_info(pinfo, "[unknown]")
   end
@@ -534,7 +553,8 @@ local function show_request(tvb, pinfo, tree, talk)
   local noted, of_header = to_note("RequestHeader"), header_version(api.request_headers, version)
   local at = read_message(tvb, 4, stop, header, "RequestHeader", of_header, noted)
   header:set_len(at - 4)
-  if not show_identity(tvb, pinfo, tree, talk, "RequestHeader", noted) and of_header >= OMITS_IDS_FROM then
+  local is_known = show_identity(tvb, pinfo, tree, talk, "RequestHeader", noted) or is_complete(pinfo, talk)
+  if not is_known and of_header >= OMITS_IDS_FROM then
     tree:add(f_client_unknown, tvb:range(4, 0), true):set_generated()
   end
   if not PLANS[api.request] then fail("the API " .. api.name .. " was removed") end
