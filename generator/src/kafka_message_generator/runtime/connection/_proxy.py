@@ -296,7 +296,7 @@ class ProxyConnection:
                     self._client.change(Event.HANDSHAKE_ACCEPTED)
                 if key in self._decoded:
                     passing.response = response
-                    self._topic_names._learn(response.message)
+                    self._topic_names._learn(response.message, request.message)
         return passing
 
 
