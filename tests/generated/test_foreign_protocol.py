@@ -6,8 +6,9 @@ import base64
 import ssl
 
 import pytest
+from kafka_messages import MetadataResponse
 from kafka_messages.connection import ClientConnection, RemoteProtocolError, ServerConnection
-from kafka_messages.protocol import foreign_protocol, frame
+from kafka_messages.protocol import encode_response, foreign_protocol, frame
 
 from tests.support.vectors import pinned
 
@@ -21,6 +22,10 @@ def client_hello() -> bytes:
 
 
 GSSAPI = bytes.fromhex("6082025c06092a864886f71201020201006e82024b")
+HTTP2 = "an HTTP/2 server preface (SETTINGS)"
+# MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE and MAX_FRAME_SIZE, as from nginx.
+SETTINGS = bytes.fromhex("000012040000000000" + "000300000080" + "000400010000" + "000500ffffff")
+EMPTY_SETTINGS = bytes.fromhex("000000040000000000")
 FOREIGN = {
     "TLS ClientHello": (client_hello(), "a TLS ClientHello"),
     "TLS ServerHello": (bytes.fromhex("160303007a02000076"), "a TLS ServerHello"),
@@ -31,7 +36,9 @@ FOREIGN = {
     "HTTP/1 request": (b"GET /metrics HTTP/1.1\r\nHost: broker:9092\r\n\r\n", "an HTTP/1 request"),
     "HTTP/1 response": (b"HTTP/1.1 400 Bad Request\r\n", "an HTTP/1 response"),
     "HTTP/2 client": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "an HTTP/2 client preface"),
-    "HTTP/2 server": (bytes.fromhex("00001204000000000000030000006400"), "an HTTP/2 server preface (SETTINGS)"),
+    "HTTP/2 server": (SETTINGS, HTTP2),
+    "HTTP/2 server without settings, acknowledgement": (EMPTY_SETTINGS + bytes.fromhex("000000040100000000"), HTTP2),
+    "HTTP/2 server without settings, window": (EMPTY_SETTINGS + bytes.fromhex("00000408000000000000010000"), HTTP2),
     "ZooKeeper ruok": (b"ruok", "a four-letter word of ZooKeeper"),
     "ZooKeeper mntr with a line end": (b"mntr\r\n", "a four-letter word of ZooKeeper"),
     "SASL/PLAIN": (b"\0admin\0admin-secret", "a SASL/PLAIN token without a frame"),
@@ -51,6 +58,33 @@ def test_foreign_bytes_are_recognized(data: bytes, expected: str) -> None:
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0\0\0", b"GET", b"\0\0\0\0", b"\x06\x40\0\0", b"\x80\0\0\0\0"])
 def test_possible_frames_and_unknown_bytes_are_none(data: bytes) -> None:
     assert foreign_protocol(data) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        SETTINGS[:-1],
+        SETTINGS[:9] + b"\0\x0a" + SETTINGS[11:],
+        SETTINGS[:-6] + b"\1\5" + SETTINGS[-4:],
+        SETTINGS[:2] + b"\x11" + SETTINGS[3:],
+        SETTINGS[:8] + b"\1" + SETTINGS[9:],
+        EMPTY_SETTINGS,
+        EMPTY_SETTINGS + bytes.fromhex("0000000401000000"),
+        EMPTY_SETTINGS + bytes.fromhex("000000040100000001"),
+    ],
+    ids=["cut", "first id 10", "last id 261", "length 17", "stream 1", "empty", "cut next frame", "next has a stream"],
+)
+def test_similar_bytes_are_no_http2_settings(data: bytes) -> None:
+    assert foreign_protocol(data) is None
+
+
+@pytest.mark.parametrize("size", [4 + 256 * number for number in (6, 12, 18, 24, 30, 36, 42)])
+@pytest.mark.parametrize("version", [8, 13])
+def test_response_with_the_first_bytes_of_http2_settings_is_not_foreign(size: int, version: int) -> None:
+    rest = size + 4 - len(encode_response(MetadataResponse(cluster_id="x" * 200), version, 0))
+    data = encode_response(MetadataResponse(cluster_id="x" * (200 + rest)), version, 0)
+    assert data[:9] == bytes((0, 0, size >> 8, 4, 0, 0, 0, 0, 0))
+    assert {foreign_protocol(data[:length]) for length in (*range(300), len(data))} == {None}
 
 
 def test_no_message_of_kafka_is_foreign() -> None:

@@ -193,6 +193,18 @@ def test_read_request_header_returns_header_and_offset() -> None:
     assert (header.request_api_version, header.client_id, body) == (20, None, 11)
 
 
+def test_unreadable_header_of_an_unknown_version_raises_unsupported_request_error() -> None:
+    data = bytes.fromhex("0003001400000009" + "ffff0a")
+    for read in (read_request_header, decode_request):
+        with pytest.raises(UnsupportedRequestError) as caught:
+            read(data)
+        assert str(caught.value) == "MetadataRequest has no version 20, only versions 0 to 13"
+        assert caught.value.header == RequestHeader(
+            request_api_key=3, request_api_version=20, correlation_id=9, client_id=None
+        )
+        assert isinstance(caught.value.__cause__, DecodeError)
+
+
 @pytest.mark.parametrize(
     ("data", "text", "offset"),
     [

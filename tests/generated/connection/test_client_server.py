@@ -20,12 +20,14 @@ from kafka_messages import (
     ProduceRequest,
     ProduceResponse,
     RawTaggedField,
+    RequestHeader,
     Response,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
 from kafka_messages.connection import (
     ClientConnection,
+    ClientIdentity,
     ConnectionClosed,
     LocalProtocolError,
     RemoteProtocolError,
@@ -43,6 +45,7 @@ from kafka_messages.protocol import (
     UnsupportedRequestError,
     Versions,
     apis,
+    decode_response,
     encode_request,
     encode_response,
     frame,
@@ -50,6 +53,9 @@ from kafka_messages.protocol import (
 
 from tests.support.kafka_protocol import KNOWN_KEYS
 from tests.support.random_messages import FULL, random_message
+
+# Client id, client instance id and tags of request header 3 (KIP-1313), and a body. Header 2 cannot be read from it.
+NEW_HEADER = b"\0\2me" + bytes.fromhex("0a1b2c3d4e5f406182738495a6b7c8d9") + b"\0body"
 
 ALL = announce()
 CLIENT = ApiVersionsRequest(client_software_name="tests", client_software_version="1")
@@ -363,6 +369,26 @@ def test_invalid_request_raises_remote_protocol_error(payload: bytes, reason: st
     assert str(caught.value).endswith(f" at offset {len(good)}: {reason}")
     assert caught.value.offset == len(good)
     assert server.trailing_data == (frame(payload) + b"rest", False)
+
+
+@pytest.mark.parametrize("header", [NEW_HEADER, b""], ids=["header 3", "no header"])
+def test_api_versions_with_an_unreadable_header_is_answered_at_version_0(header: bytes) -> None:
+    server = ServerConnection()
+    [event] = server.receive_data(frame(b"\0\x12\0\6\0\0\0\7" + header))
+    assert isinstance(event, RequestReceived)
+    assert (event.is_supported, event.version, event.message) == (False, 6, ApiVersionsRequest())
+    assert event.header == RequestHeader(request_api_key=18, request_api_version=6, correlation_id=7, client_id=None)
+    assert event.identity == ClientIdentity()
+    answer = announce()
+    rejected = ApiVersionsResponse(error_code=35, api_keys=answer.api_keys)
+    assert decode_response(server.send(event, answer)[4:], "ApiVersions", 0).message == rejected
+
+
+def test_unreadable_header_of_another_unknown_version_raises() -> None:
+    with pytest.raises(RemoteProtocolError) as caught:
+        list(ServerConnection().receive_data(frame(b"\0\3\0\x0e\0\0\0\7" + NEW_HEADER)))
+    what = "unsupported request at offset 0: MetadataRequest has no version 14, only versions 0 to 13"
+    assert str(caught.value) == what
 
 
 @settings(deadline=None)

@@ -17,8 +17,16 @@ from kafka_messages import (
     RawTaggedField,
     RequestHeader,
 )
-from kafka_messages.connection import ClientConnection, ClientIdentity, ProxyConnection, ServerConnection
-from kafka_messages.protocol import encode_request, frame
+from kafka_messages.connection import (
+    ClientConnection,
+    ClientIdentity,
+    ProxyConnection,
+    RequestReceived,
+    ServerConnection,
+    VersionFallback,
+    announce,
+)
+from kafka_messages.protocol import Versions, encode_request, frame
 
 from tests.support import identities
 from tests.support.identities import INSTANCE, V1, V2, V3
@@ -143,6 +151,21 @@ def test_older_api_versions_request_announces_no_software() -> None:
     assert client.identity == ClientIdentity("me")
     client.send(asked, 3)
     assert client.identity == ClientIdentity("me", None, "guide", "1")
+
+
+@pytest.mark.parametrize(("highest", "software"), [(0, ()), (2, ()), (3, ("guide", "1"))])
+def test_fallback_reports_only_software_that_the_broker_reads(highest: int, software: tuple[str, ...]) -> None:
+    client, server = ClientConnection("me"), ServerConnection(announce(versions={"ApiVersions": Versions(0, highest)}))
+    sent = client.send(ApiVersionsRequest(client_software_name="guide", client_software_version="1"))
+    assert client.identity == ClientIdentity("me", None, "guide", "1")
+    [rejected] = server.receive_data(sent.data)
+    assert isinstance(rejected, RequestReceived)
+    [event] = client.receive_data(server.send(rejected, announce(versions={"ApiVersions": Versions(0, highest)})))
+    assert isinstance(event, VersionFallback)
+    assert event.sent.version == highest
+    [read] = server.receive_data(event.data)
+    assert isinstance(read, RequestReceived)
+    assert client.identity == server.identity == read.identity == ClientIdentity("me", None, *software)
 
 
 # --- servers ----------------------------------------------------------------------------------------------------------

@@ -21,11 +21,13 @@ from kafka_messages import (
     MetadataResponse,
     ProduceRequest,
     ProduceResponse,
+    RequestHeader,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
 from kafka_messages.connection import (
     ClientConnection,
+    ClientIdentity,
     ConnectionClosed,
     LocalProtocolError,
     LocalResponse,
@@ -40,10 +42,23 @@ from kafka_messages.connection import (
     endpoints,
     error_response,
 )
-from kafka_messages.protocol import ApiKey, ErrorCode, UnknownApiError, apis, encode_request, encode_response, frame
+from kafka_messages.protocol import (
+    ApiKey,
+    ErrorCode,
+    UnknownApiError,
+    UnsupportedRequestError,
+    api,
+    apis,
+    encode_request,
+    encode_response,
+    frame,
+)
 
 from tests.support.cluster import COMMITTED, Cluster
 from tests.support.random_messages import messages, versions_of
+
+# Client id, client instance id and tags of request header 3 (KIP-1313), and a body. Header 2 cannot be read from it.
+NEW_HEADER = b"\0\2me" + bytes.fromhex("0a1b2c3d4e5f406182738495a6b7c8d9") + b"\0body"
 
 
 def captured_connections() -> Iterator[tuple[bytes, bytes]]:
@@ -101,6 +116,47 @@ def test_unknown_apis_and_versions_are_forwarded() -> None:
     assert str(second.error) == "MetadataRequest has no version 99, only versions 0 to 13"
     responses = frame(b"\0\0\0\1abc") + frame(b"\0\0\0\2def")
     assert b"".join(event.data for event in proxy.receive_from_broker(responses)) == responses
+
+
+@pytest.mark.parametrize("decode", [None, []])
+def test_unknown_version_with_an_unreadable_header_is_forwarded(decode: list[str] | None) -> None:
+    proxy = ProxyConnection(decode)
+    known = encode_request(HeartbeatRequest(), 4, 4, "me")
+    frames = [frame(start + NEW_HEADER) for start in (b"\0\3\0\x0e\0\0\0\2", b"\0\x12\0\6\0\0\0\3")]
+    found: list[Any] = list(proxy.receive_from_client(b"".join([*frames, known])))
+    assert [event.data for event in found] == [*frames, known]
+    assert [event.header for event in found[:2]] == [
+        RequestHeader(request_api_key=3, request_api_version=14, correlation_id=2, client_id=None),
+        RequestHeader(request_api_key=18, request_api_version=6, correlation_id=3, client_id=None),
+    ]
+    assert [event.api for event in found[:2]] == [api(ApiKey.METADATA), api(ApiKey.API_VERSIONS)]
+    assert [(event.message, event.expects_response) for event in found[:2]] == [(None, True)] * 2
+    assert [(type(event.error), str(event.error)) for event in found[:2]] == [
+        (UnsupportedRequestError, "MetadataRequest has no version 14, only versions 0 to 13"),
+        (UnsupportedRequestError, "ApiVersionsRequest has no version 6, only versions 0 to 5"),
+    ]
+    assert [event.identity for event in found] == [ClientIdentity(), ClientIdentity(), ClientIdentity("me")]
+    assert proxy.unanswered == tuple(found)
+    refusal = ApiVersionsResponse(error_code=35)
+    assert proxy.answer(found[1], refusal) == b""  # the first response is missing
+    newer = frame(b"\0\0\0\2body")
+    answered = list(proxy.receive_from_broker(newer))
+    assert [event.data for event in answered] == [newer, encode_response(refusal, 0, 3)]
+
+
+def test_unreadable_header_of_a_known_version_ends_the_connection() -> None:
+    with pytest.raises(RemoteProtocolError, match=r"^invalid request header at offset 0: RequestHeader v2: "):
+        list(ProxyConnection([]).receive_from_client(frame(b"\0\3\0\x0d\0\0\0\2" + NEW_HEADER)))
+
+
+def test_token_that_resembles_an_unknown_version_stays_a_token() -> None:
+    proxy = ProxyConnection([])
+    list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="GSSAPI"), 0, 1)))
+    list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(), 0, 1)))
+    token = frame(b"\0\3\0\x0e\0\0\0\2" + NEW_HEADER)
+    [event] = proxy.receive_from_client(token)
+    assert type(event) is TokenForwarded
+    assert event.data == token
 
 
 def test_forwarded_frames_are_not_copied() -> None:

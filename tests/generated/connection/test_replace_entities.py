@@ -134,6 +134,27 @@ def test_types_of_a_response_come_from_its_request() -> None:
             ValueError,
             "the map of brokerId is from -1 to 101, but a negative number is no brokerId; remove the entry",
         ),
+        (
+            {"brokerId": {1: 2, 101: 2**31}},
+            False,
+            ValueError,
+            "the map of brokerId is from 101 to 2147483648, but the largest brokerId is 2147483647; correct the entry",
+        ),
+        (
+            {"producerId": {2**63: 1}},
+            True,
+            ValueError,
+            "the map of producerId is from 9223372036854775808 to 1, but the largest producerId is "
+            "9223372036854775807; correct the entry",
+        ),
+        ({"brokerId": None}, False, TypeError, "the map of brokerId must be a mapping from int to int, not None"),
+        (
+            {"brokerId": [(1, 2)]},
+            False,
+            TypeError,
+            "the map of brokerId must be a mapping from int to int, not [(1, 2)]",
+        ),
+        ({"rack": "ab"}, True, TypeError, "the map of rack must be a mapping from str to str, not 'ab'"),
     ],
 )
 def test_invalid_map_is_rejected_before_any_change(
@@ -144,6 +165,40 @@ def test_invalid_map_is_rejected_before_any_change(
         replace_entities(message, {"clusterId": {"prod": "edge"}, **maps}, reverse=is_reverse)
     assert str(raised.value) == text
     assert message == metadata([1, 101], ["a", "b"], "prod", 1)
+
+
+@pytest.mark.parametrize("maps", [None, [("brokerId", {1: 2})], "brokerId"])
+def test_maps_that_are_no_mapping_are_rejected(maps: Any) -> None:
+    message = metadata([1], ["a"], "prod", 1)
+    with pytest.raises(TypeError) as raised:
+        replace_entities(message, maps)
+    assert str(raised.value) == f"maps must be a mapping from entity types to mappings, not {maps!r}"
+    assert message == metadata([1], ["a"], "prod", 1)
+
+
+def test_message_and_request_are_checked_without_maps() -> None:
+    wrong: Any = 5
+    with pytest.raises(TypeError, match=r"^expected a message, got 5$"):
+        replace_entities(wrong, {})
+    with pytest.raises(TypeError, match=r"is not the request of FindCoordinatorResponse$"):
+        replace_entities(FindCoordinatorResponse(), {}, request=MetadataRequest())
+
+
+def test_largest_ids_are_replaced() -> None:
+    message = metadata([1], ["a"], "prod", 1)
+    assert replace_entities(message, {"brokerId": {1: 2**31 - 1}, "producerId": {1: 2**63 - 1}}) == 5
+    assert message == metadata([2**31 - 1], ["a"], "prod", 2**31 - 1)
+
+
+def test_shared_lists_and_structs_are_replaced_once() -> None:
+    partition = MetadataResponse.MetadataResponsePartition
+    ids = [1, 2, 3]
+    shared = partition(leader_id=1, replica_nodes=ids, isr_nodes=ids)
+    topic = MetadataResponse.MetadataResponseTopic
+    message = MetadataResponse(topics=[topic(name="t", partitions=[shared, shared])])
+    assert replace_entities(message, {"brokerId": {1: 2, 2: 3, 3: 1}}) == 4
+    changed = partition(leader_id=2, replica_nodes=[2, 3, 1], isr_nodes=[2, 3, 1])
+    assert message == MetadataResponse(topics=[topic(name="t", partitions=[changed, changed])])
 
 
 def test_map_that_merges_values_is_allowed_without_reverse() -> None:

@@ -20,9 +20,9 @@ from kafka_messages import (
     MetadataResponse,
     all_messages,
 )
-from kafka_messages.connection import ProxyConnection
+from kafka_messages.connection import ProxyConnection, RequestForwarded, ResponseForwarded
 from kafka_messages.connection._topic_names import pairs_in
-from kafka_messages.protocol import encode_request, encode_response
+from kafka_messages.protocol import encode_request, encode_response, frame
 
 ZERO = UUID(int=0)
 Topic = MetadataResponse.MetadataResponseTopic
@@ -130,6 +130,38 @@ def test_deleted_topics_are_dropped_by_id_or_by_name() -> None:
     assert dict(proxy.topic_names) == {UUID(int=number): f"t{number}" for number in (4, 5, 6)}
     pass_through(proxy, DeleteTopicsRequest(), DeleteTopicsResponse(responses=[deleted("t5")]), 5)
     assert dict(proxy.topic_names) == {UUID(int=number): f"t{number}" for number in (4, 6)}
+
+
+def test_topic_created_again_keeps_its_name_after_the_old_id_is_deleted() -> None:
+    proxy = ProxyConnection()
+    learn(proxy, topic(1, "orders"), topic(2, "orders"))
+    pass_through(proxy, DeleteTopicsRequest(), DeleteTopicsResponse(responses=[deleted("orders", 1)]), 6)
+    assert dict(proxy.topic_names) == {UUID(int=2): "orders"}
+    pass_through(proxy, DeleteTopicsRequest(), DeleteTopicsResponse(responses=[deleted("orders", 1)]), 6)
+    assert dict(proxy.topic_names) == {UUID(int=2): "orders"}
+
+
+def test_validated_topics_are_not_learned() -> None:
+    created = CreateTopicsResponse.CreatableTopicResult(name="one", topic_id=UUID(int=1))
+    response = CreateTopicsResponse(topics=[created])
+    proxy = ProxyConnection()
+    pass_through(proxy, CreateTopicsRequest(validate_only=True), response, 7)
+    assert dict(proxy.topic_names) == {}
+    pass_through(proxy, CreateTopicsRequest(), response, 7)
+    assert dict(proxy.topic_names) == {UUID(int=1): "one"}
+
+
+def test_topics_created_by_an_undecoded_request_are_not_learned() -> None:
+    proxy = ProxyConnection()
+    created = CreateTopicsResponse.CreatableTopicResult(name="one", topic_id=UUID(int=1))
+    request = encode_request(CreateTopicsRequest(), 7, 1, framed=False)
+    [event] = proxy.receive_from_client(frame(request[:-1]))  # without the tagged fields of the body
+    assert isinstance(event, RequestForwarded)
+    assert event.message is None
+    [passed] = proxy.receive_from_broker(encode_response(CreateTopicsResponse(topics=[created]), 7, 1))
+    assert isinstance(passed, ResponseForwarded)
+    assert passed.message == CreateTopicsResponse(topics=[created])
+    assert dict(proxy.topic_names) == {}
 
 
 def test_fetch_by_topic_id_keeps_the_names() -> None:

@@ -101,24 +101,32 @@ def replace_entities(
     """Replace names and ids by ``maps``, such as ``{"brokerId": {1: 101}}``; return the number of replaced values.
 
     The maps have the new value of each old value, by entity type. With ``reverse``, new values become old ones.
-    Values without an entry are not changed. The fields are those of ``entities``, which explains ``request``.
+    Values without an entry are not changed; a list or struct in two places of the message is changed once. The fields
+    are those of ``entities``, which explains ``request``.
 
-    Raises ValueError for an unknown type, for an empty or negative value in a map, and with ``reverse`` if two old
-    values have the same new value. Raises TypeError for values that are not ints or strings as the type requires.
+    Raises ValueError for an unknown type, for an empty, negative or too large value in a map, and with ``reverse`` if
+    two old values have the same new value. Raises TypeError for maps that are not mappings, and for values that are not
+    ints or strings as the type requires.
     """
-    found = entities(message, *maps, request=request) if maps else ()
+    if not isinstance(maps, Mapping):
+        raise TypeError(f"maps must be a mapping from entity types to mappings, not {display(maps)}")
+    found = entities(message, *maps, request=request)
     values = {kind: _replacements(kind, each, reverse) for kind, each in maps.items()}
-    count = 0
-    for entity in found:
+    replaced: set[tuple[int, object]] = set()
+    for entity in found if maps else ():
         new = values[entity.type].get(entity.value)
-        if new is not None:
+        if new is not None and entity._slot not in replaced:
             entity.value = new
-            count += 1
-    return count
+            replaced.add(entity._slot)
+    return len(replaced)
 
 
 def _replacements(kind: EntityType, names: Mapping[Any, Any], reverse: bool) -> Mapping[Any, Any]:
     wanted = int if kind in NUMBERS else str
+    if not isinstance(names, Mapping):
+        what = f"a mapping from {wanted.__name__} to {wanted.__name__}"
+        raise TypeError(f"the map of {kind} must be {what}, not {display(names)}")
+    largest = 2 ** (NUMBERS.get(kind, 1) - 1) - 1
     reversed_names: dict[Any, Any] = {}
     for old, new in names.items():
         pair = f"from {display(old)} to {display(new)}"
@@ -127,6 +135,8 @@ def _replacements(kind: EntityType, names: Mapping[Any, Any], reverse: bool) -> 
         if min(old, new) < 0 if wanted is int else "" in (old, new):
             nothing = "a negative number" if wanted is int else "an empty string"
             raise ValueError(f"the map of {kind} is {pair}, but {nothing} is no {kind}; remove the entry")
+        if wanted is int and max(old, new) > largest:
+            raise ValueError(f"the map of {kind} is {pair}, but the largest {kind} is {largest}; correct the entry")
         if reverse and new in reversed_names:
             what = f"{display(reversed_names[new])} and {display(old)} have the same new value {display(new)}"
             raise ValueError(f"the map of {kind} cannot be reversed: {what}; make all new values different")

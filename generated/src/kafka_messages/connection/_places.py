@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..schema.loops import ValuePath
     from ._tables import EntityType, Named
 
-# Entity types with integer names.
-NUMBERS = ("brokerId", "producerId")
+# Entity types with integer names, and the bits of these integers.
+NUMBERS = {"brokerId": 32, "producerId": 64}
 _DIGITS = re.compile(r"[0-9]{1,10}").fullmatch
 
 
@@ -294,6 +294,12 @@ class Entity:
         field = self._site.field
         stored: str | int = self._holder[self._index] if field is None else getattr(self._holder, field)
         return stored
+
+    @property
+    def _slot(self) -> tuple[int, object]:
+        """Identity of the stored value; the same for a list or struct that occurs twice."""
+        field = self._site.field
+        return id(self._holder), self._index if field is None else field
 
     def __repr__(self) -> str:
         return f"<Entity {self.path}: {self.type} {self.value!r}>"

@@ -19,7 +19,6 @@ _SASL_PLAIN = re.compile(rb"[^\0]{0,255}\0[^\0]{1,255}\0[^\0]{1,255}")  # RFC 46
 # RFC 9112; RFC 9113, section 3.4; RFC 7628; RFC 5802; ZooKeeper's administrator's guide, "The Four Letter Words".
 _BEGINNINGS = (
     (re.compile(rb"PRI \* HTTP/2\.0\r\n"), "an HTTP/2 client preface"),
-    (re.compile(rb"\0\0[\0\x06\x0c\x12\x18\x1e$*]\x04\0\0\0\0\0"), "an HTTP/2 server preface (SETTINGS)"),
     (re.compile(rb"(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE) [^\r\n ]+ HTTP/1\."), "an HTTP/1 request"),
     (re.compile(rb"HTTP/1\.[01] \d"), "an HTTP/1 response"),
     (
@@ -32,6 +31,11 @@ _BEGINNINGS = (
     (re.compile(rb"n,(?:a=[^,]*)?,\x01auth="), "a SASL/OAUTHBEARER token without a frame"),
     (re.compile(rb"[ny],(?:a=[^,]*)?,(?:m=[^,]*,)?n=[^,]*,r="), "a SASL/SCRAM token without a frame"),
 )
+# HTTP/2 frames start with length, type, flags and stream id (RFC 9113, section 4.1). Flags and stream id of the first
+# SETTINGS are 0. After an empty one: SETTINGS, PING, GOAWAY or WINDOW_UPDATE of the whole connection.
+_HTTP2_SETTINGS = b"\x04\0\0\0\0\0"
+_HTTP2_NEXT = re.compile(rb"\0[\0-\x3f].[\x04\x06-\x08][\0\x01]\0\0\0\0", re.DOTALL)
+_HTTP2_IDS = range(1, 10)
 
 
 def foreign_protocol(data: BytesLike) -> str | None:
@@ -46,7 +50,17 @@ def foreign_protocol(data: BytesLike) -> str | None:
 
 def known_protocol(data: bytes) -> str | None:
     found = next((name for pattern, name in _BEGINNINGS if pattern.match(data)), None)
-    return found or _tls(data) or _sasl(data)
+    return found or _http2(data) or _tls(data) or _sasl(data)
+
+
+def _http2(data: bytes) -> str | None:
+    """Recognize a whole SETTINGS frame; a response with correlation id 0 can have the same first bytes."""
+    size, start = int.from_bytes(data[:3], "big"), 3 + len(_HTTP2_SETTINGS)
+    if not data.startswith(_HTTP2_SETTINGS, 3) or len(data) < start + size or size % 6:
+        return None
+    ids = [int.from_bytes(data[at : at + 2], "big") for at in range(start, start + size, 6)]
+    is_preface = all(each in _HTTP2_IDS for each in ids) if ids else _HTTP2_NEXT.match(data, start)
+    return "an HTTP/2 server preface (SETTINGS)" if is_preface else None
 
 
 def _tls(data: bytes) -> str | None:

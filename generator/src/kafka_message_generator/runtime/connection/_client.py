@@ -278,6 +278,7 @@ class ClientConnection(Connection[ClientEvent]):
         if sent._has_ids:
             self._announcements.omitted = None  # the broker may not have read them
         sent.data = self._encoded(request, sent.version, sent.correlation_id)
+        self._announcements.forget_software()
         sent._has_ids = self._announcements.add(request, sent.api, sent.version)
         sent.unsupported_fields = sent.request.unsupported_fields(sent.version)
         self._waiting.append(sent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import DecodeError
-from ..protocol import read_request_header
+from ..protocol import UnsupportedRequestError, read_request_header
 from ._incoming import LENGTH_SIZE
 
 TYPE_CHECKING = False
@@ -80,7 +80,11 @@ class RequestForwarded(Forwarded):
 
     @property
     def header(self) -> RequestHeader:
-        """Header, decoded on first use; for an unknown API only API key, version and correlation id are set."""
+        """Header, decoded on first use.
+
+        Only API key, version and correlation id are set for an unknown API, and for an unreadable header of an unknown
+        version.
+        """
         if self._header is None:
             self._header = header_of(self._frame[LENGTH_SIZE:])[0]
         return self._header
@@ -159,5 +163,5 @@ class TokenForwarded(Forwarded):
 def header_of(payload: bytes) -> tuple[RequestHeader, int]:
     try:
         return read_request_header(payload)
-    except DecodeError:
+    except (DecodeError, UnsupportedRequestError):
         return read_request_header(payload, text=TEXT)

@@ -118,3 +118,7 @@ class Announcements:
         has_ids = may_omit and self._ids != self.omitted
         self.omitted = self._ids if has_ids else self.omitted
         return has_ids
+
+    def forget_software(self) -> None:
+        """Remove what a rejected ApiVersionsRequest reported: the broker did not read its body."""
+        self.identity = ClientIdentity(self.identity.client_id, self.identity.client_instance_id)

@@ -11,6 +11,7 @@ from ..errors import DecodeError, KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
     UnknownApiError,
+    UnsupportedRequestError,
     apis,
     decode_request,
     decode_response,
@@ -60,7 +61,7 @@ class ProxyConnection:
 
     Each frame becomes one event at once; only local responses are delayed. The APIs in ``decode`` (default: all) are
     decoded. Other frames pass undecoded, including unknown APIs and versions. Only an invalid frame, an invalid header
-    or an unexpected response ends the connection. Not thread-safe.
+    of a known version or an unexpected response ends the connection. Not thread-safe.
     """
 
     def __init__(
@@ -211,10 +212,10 @@ class ProxyConnection:
         payload = frame[LENGTH_SIZE:]
         try:
             header, body = header_of(payload)
-        except UnknownApiError as error:
+        except (UnknownApiError, UnsupportedRequestError) as error:
             if error.header is None or self._client.state is AUTHENTICATING:
                 raise
-            passing = _forwarded(frame, error.header, None, self._identity)
+            passing = _forwarded(frame, error.header, getattr(error, "api", None), self._identity)
             passing.error = error
             return passing
         api, version = api_of(header.request_api_key), header.request_api_version
@@ -295,7 +296,7 @@ class ProxyConnection:
                     self._client.change(Event.HANDSHAKE_ACCEPTED)
                 if key in self._decoded:
                     passing.response = response
-                    self._topic_names._learn(response.message)
+                    self._topic_names._learn(response.message, request.message)
         return passing
 
 

@@ -48,13 +48,16 @@ class TopicNames(Mapping[UUID, str]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def _learn(self, message: Any) -> None:
-        """Add the topics of a response without error, or drop those that DeleteTopicsResponse reports as deleted."""
+    def _learn(self, message: Any, request: object = None) -> None:
+        """Add the topics of a response without error, or drop those that DeleteTopicsResponse reports as deleted.
+
+        ``request`` is None if undecoded. CreateTopics with ``validate_only`` creates no topic.
+        """
         pairs = pairs_in(message.__class__)
-        if pairs is None:
+        if pairs is None or (message.NAME == "CreateTopicsResponse" and getattr(request, "validate_only", True)):
             return
-        if message.NAME == "DeleteTopicsResponse":
-            deleted = {value for pair in pairs(message) for value in pair}
+        if message.NAME == "DeleteTopicsResponse":  # by id, as another topic can have the same name now
+            deleted = {name if topic_id == ZERO_UUID else topic_id for topic_id, name in pairs(message)}
             for topic_id in [key for key, name in self._names.items() if key in deleted or name in deleted]:
                 del self._names[topic_id]
             return

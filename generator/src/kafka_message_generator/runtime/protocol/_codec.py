@@ -207,8 +207,8 @@ def _route_of(message: Message, version: int, side: str) -> Route:
 def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[RequestHeader, int]:
     """Decode the header of a request without frame length. Return the header and the offset of the body.
 
-    Accepts invalid versions; ``text`` is as for ``Message.read``. Raises DecodeError, and UnknownApiError with a header
-    of API key, version and correlation id.
+    Accepts invalid versions; ``text`` is as for ``Message.read``. Raises DecodeError. Raises UnknownApiError, and
+    UnsupportedRequestError for an unreadable header of an invalid version, with API key, version and correlation id.
     """
     if type(data) is not bytes:
         data = as_bytes(data)
@@ -223,11 +223,18 @@ def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[Requ
         raise UnknownApiError(str(error), _certain_header(data)) from None
     if header_version < reader.LOWEST_SUPPORTED_VERSION:  # header version 0, of ControlledShutdown
         return _certain_header(data), _essential.size
-    header, end = (
-        reader.read_from(data, 0, header_version)
-        if text == "strict"
-        else reader.read_from(data, 0, header_version, text=text)
-    )
+    try:
+        header, end = (
+            reader.read_from(data, 0, header_version)
+            if text == "strict"
+            else reader.read_from(data, 0, header_version, text=text)
+        )
+    except DecodeError as error:
+        api = api_of(key)
+        if version in api.valid_versions:
+            raise
+        # A newer version may have a newer header (KIP-511, KIP-1313).
+        raise _unsupported_request(_certain_header(data), api, version) from error
     return header, end
 
 
