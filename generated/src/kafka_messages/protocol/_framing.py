@@ -34,9 +34,7 @@ def frame(payload: BytesLike) -> bytes:
 def framed_chunks(header: bytes, body: list[bytes], framed: bool) -> list[bytes]:
     if not framed:
         return [header, *body]
-    size = len(header)
-    for part in body:  # few parts: faster than sum()
-        size += len(part)
+    size = len(header) + (len(body[0]) if len(body) == 1 else sum(map(len, body)))
     if size > _LONGEST:
         raise EncodeError(f"a frame of {size} bytes is too large; its length is an int32")
     return [_size.pack(size) + header, *body]
