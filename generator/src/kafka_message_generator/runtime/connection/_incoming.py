@@ -14,7 +14,7 @@ from ._states import CLOSED, Event, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, TypeVar
 
     from .._core.wire import BytesLike
