@@ -128,10 +128,12 @@ def measured() -> dict[str, list[float | None]]:
 
 def measured_in(folder: str) -> dict[str, float]:
     """Measure the package of a folder in a new process; the second measurement counts."""
-    code = "import envelope, json; envelope.measured(); print(json.dumps(envelope.measured()))"
-    path = os.pathsep.join((folder, os.path.dirname(os.path.abspath(__file__))))
+    here = os.path.dirname(os.path.abspath(__file__))  # not in PYTHONPATH, where its encodings.py would hide Python's
+    code = "import json, sys; sys.path.append(sys.argv[1]); import envelope; envelope.measured(); "
+    code += "print(json.dumps(envelope.measured()))"
+    command = [sys.executable, "-c", code, here]
     done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=True
+        command, env=os.environ | {"PYTHONPATH": folder}, stdout=subprocess.PIPE, text=True, check=True
     )
     return {name: row[0] for name, row in json.loads(done.stdout).items()}
 

@@ -74,7 +74,7 @@ class RequestForwarded(Forwarded):
         self.expects_response = True
         """False if the broker sends no response, as to a ProduceRequest with ``acks=0``."""
         self._encoded_response: bytes | None = None  # frame of the local response
-        self._waits_at: object = None  # the proxy that awaits the response
+        self._waits_at: object = None  # the mark of the proxy that awaits the response
         self._tokens_before = 0  # unanswered tokens between the previous request and this one
         self._is_unread = is_unread  # forwarded undecoded, like its response
 

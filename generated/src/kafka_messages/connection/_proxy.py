@@ -58,6 +58,7 @@ _request_start = Struct(">i4s4s").unpack_from
 # Frame length and correlation id.
 _response_start = Struct(">i4s").unpack_from
 # Calls of a class are slower.
+# Takes the slots by name, those of base classes first. The collector does not track the objects.
 _filled: Any = filled
 _new, _init_request, _init_response = object.__new__, RequestForwarded.__init__, ResponseForwarded.__init__
 
@@ -82,7 +83,7 @@ class ProxyConnection:
         self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
         self._requests: deque[RequestForwarded] = deque()  # requests that await a response
-        self._unanswered = object()  # in `_waits_at` of these requests; not the proxy, which would be in a cycle
+        self._mark = object()  # marks these requests; a reference to the proxy would be a cycle
         self._tokens = 0  # unanswered tokens after the last request
         self._identity = UNKNOWN
         # Bytes after the correlation id in the last decoded header of each version, while the identity is the same.
@@ -120,7 +121,12 @@ class ProxyConnection:
 
         The call and the iteration raise RemoteProtocolError.
         """
-        self._client.receive(data)
+        side = self._client
+        if type(data) is bytes and data and not (side._pieces or side.is_closed or side._error):
+            side._pieces.append(data)  # as `receive` does
+            side._fed += len(data)
+        else:
+            side.receive(data)
         return self._of_client()
 
     def receive_from_broker(self, data: BytesLike) -> Iterator[FromBroker]:
@@ -128,7 +134,12 @@ class ProxyConnection:
 
         The call and the iteration raise RemoteProtocolError.
         """
-        self._broker.receive(data)
+        side = self._broker
+        if type(data) is bytes and data and not (side._pieces or side.is_closed or side._error):
+            side._pieces.append(data)  # as `receive` does
+            side._fed += len(data)
+        else:
+            side.receive(data)
         return self._of_broker()
 
     def answer(self, request: RequestForwarded, response: ResponseMessage) -> bytes:
@@ -147,7 +158,7 @@ class ProxyConnection:
         check_response(api, response)
         if not request.expects_response:
             return b""
-        if request._encoded_response is not None or request._waits_at is not self._unanswered:
+        if request._encoded_response is not None or request._waits_at is not self._mark:
             where = f"{api.request_name} with correlation id {request._correlation_id}"
             raise LocalProtocolError(f"{where} was answered before, or came on another connection")
         if api.name == API_VERSIONS and version not in api.valid_versions:
@@ -171,7 +182,7 @@ class ProxyConnection:
         return first
 
     def _of_client(self) -> Iterator[FromClient]:
-        side, requests, waits = self._client, self._requests, self._unanswered
+        side, requests, waits = self._client, self._requests, self._mark
         pieces, max_size = side._pieces, side.max_size
         while True:
             if pieces:
@@ -182,7 +193,7 @@ class ProxyConnection:
                     known = self._starts.get(key_and_version)
                     if known and size <= max_size and (end := start + LENGTH_SIZE + size) <= total:
                         rest, rest_end, api, key, version = known
-                        if piece[start + START_SIZE : start + rest_end] == rest and start + rest_end <= end:
+                        if (stop := start + rest_end) <= end and piece[start + START_SIZE : stop] == rest:
                             if end == total:
                                 frame = piece[start:] if start else piece
                                 side._start = 0
@@ -228,7 +239,7 @@ class ProxyConnection:
         return request
 
     def _wait_for(self, request: RequestForwarded) -> None:
-        request._waits_at = self._unanswered
+        request._waits_at = self._mark
         request._tokens_before, self._tokens = self._tokens, 0
         self._requests.append(request)
 
