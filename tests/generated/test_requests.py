@@ -53,6 +53,9 @@ from tests.support.kafka_protocol import (
     UNSUPPORTED_VERSION_BODY,
 )
 
+WRONG: Any = None
+SURROGATE = "cannot be encoded as UTF-8: surrogates not allowed at character 0"
+
 
 def metadata_request() -> MetadataRequest:
     return MetadataRequest(topics=[MetadataRequestTopic(name="orders")], allow_auto_topic_creation=True)
@@ -296,5 +299,69 @@ def test_inconsistent_requests_raise_encode_error(changes: dict[str, Any], reaso
 
 def test_trailing_of_wrong_type_is_rejected() -> None:
     request = decode_request(encode_request(MetadataRequest(topics=[]), 13, 1, "c", framed=False))
-    with pytest.raises(TypeError, match=r"^trailing must be bytes-like, not str$"):
-        dataclasses.replace(request, trailing="x").encode()  # type: ignore[arg-type]
+    trailing: Any
+    for trailing, name in (("x", "str"), ("", "str"), (None, "NoneType"), (0, "int")):
+        with pytest.raises(TypeError, match=rf"^trailing must be bytes-like, not {name}$"):
+            dataclasses.replace(request, trailing=trailing).encode()
+
+
+def test_repeated_requests_are_encoded_with_their_own_client_id_and_number() -> None:
+    for number, client_id in enumerate(["a", "a", "b", None, None, "", "".join(("a", "b"))] * 2, start=-2):
+        for version in (3, 4):  # without and with tagged fields in the header
+            sent = encode_request(HeartbeatRequest(member_id="m"), version, number, client_id)
+            request = decode_request(sent[4:])
+            assert (request.header.client_id, request.header.correlation_id) == (client_id, number)
+            assert request.encode() == sent == frame(sent[4:])
+            assert encode_request(HeartbeatRequest(member_id="m"), version, number, client_id, framed=False) == sent[4:]
+
+
+def test_long_and_short_messages_of_a_class_are_encoded_alike() -> None:
+    for size in (1, 20_000, 2, 20_000, 3):
+        request = HeartbeatRequest(member_id="m" * size)
+        sent = encode_request(request, 4, 7, "c")
+        assert sent == frame(encode_request(request, 4, 7, "c", framed=False))
+        assert decode_request(sent[4:]).encode() == sent
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "text"),
+    [
+        (
+            {"number": 2**31},
+            EncodeError,
+            "RequestHeader v2: correlation_id: 2147483648 is out of range for INT32, -2147483648 to 2147483647",
+        ),
+        (
+            {"number": "7"},
+            EncodeError,
+            "RequestHeader v2: correlation_id: expected int for INT32, got str of 1 character",
+        ),
+        ({"client_id": 5}, EncodeError, "RequestHeader v2: client_id: expected str, got int (5)"),
+        ({"client_id": "\udce9"}, EncodeError, f"RequestHeader v2: client_id: {SURROGATE}"),
+        ({"version": True}, UnsupportedVersionError, "HeartbeatRequest has no version True, only versions 0 to 4"),
+        ({"version": 4.0}, UnsupportedVersionError, "HeartbeatRequest has no version 4.0, only versions 0 to 4"),
+        (
+            {"message": HeartbeatRequest(group_id=WRONG)},
+            EncodeError,
+            "HeartbeatRequest v4: group_id: must not be None in this version",
+        ),
+    ],
+)
+def test_errors_are_the_same_after_a_valid_request(changes: dict[str, Any], error: type[Exception], text: str) -> None:
+    valid: dict[str, Any] = {"message": HeartbeatRequest(), "version": 4, "number": 7, "client_id": "c"}
+    for _ in range(2):
+        with pytest.raises(error) as caught:
+            encode_request(*(valid | changes).values())
+        assert str(caught.value) == text
+        for version in range(5):
+            encode_request(*(valid | {"version": version}).values())
+
+
+def test_decoded_request_keeps_its_fields_alive_and_frozen() -> None:
+    data = encode_request(HeartbeatRequest(), 4, 7, "c", framed=False)
+    first, again = decode_request(data), decode_request(data)
+    assert first == again == DecodedRequest(first.header, first.api, 4, HeartbeatRequest())
+    assert (type(again), repr(again), hash(api(12))) == (DecodedRequest, repr(first), hash(again.api))
+    assert pickle.loads(pickle.dumps(again)) == again
+    with pytest.raises(AttributeError, match=r"^cannot assign to field 'version'$"):
+        again.version = 3  # type: ignore[misc]

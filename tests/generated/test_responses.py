@@ -9,6 +9,8 @@ from kafka_messages import (
     ApiVersionsResponse,
     DecodeError,
     EncodeError,
+    HeartbeatRequest,
+    HeartbeatResponse,
     KafkaMessageError,
     MetadataRequest,
     MetadataResponse,
@@ -24,6 +26,7 @@ from kafka_messages.protocol import (
     api,
     decode_response,
     encode_response,
+    frame,
     negotiate,
     split_frames,
 )
@@ -140,6 +143,35 @@ def test_invalid_responses_raise(data: str, which: Any, version: int, error: typ
     with pytest.raises(error) as caught:
         decode_response(bytes.fromhex(data), which, version)
     assert str(caught.value) == text
+
+
+def test_invalid_versions_are_rejected_after_valid_ones() -> None:
+    data = encode_response(HeartbeatResponse(), 1, 7, framed=False)
+    which: Any
+    for which in (12, api(12), HeartbeatResponse, HeartbeatRequest, "Heartbeat"):
+        for _ in range(2):
+            assert decode_response(data, which, 1).header.correlation_id == 7
+            for version in (True, 1.0):
+                with pytest.raises(UnsupportedVersionError) as caught:
+                    decode_response(data, which, version)  # type: ignore[arg-type]
+                assert str(caught.value) == f"HeartbeatResponse has no version {version}, only versions 0 to 4"
+    for invalid in (True, 1.0):
+        with pytest.raises(UnsupportedVersionError) as caught:
+            encode_response(HeartbeatResponse(), invalid, 7)  # type: ignore[arg-type]
+        assert str(caught.value) == f"HeartbeatResponse has no version {invalid}, only versions 0 to 4"
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_repeated_responses_are_encoded_with_their_own_number(version: int) -> None:
+    for number in (7, -2, 7, 2**31 - 1):
+        sent = encode_response(HeartbeatResponse(error_code=1), version, number)
+        response = decode_response(sent[4:], 12, version)
+        assert (response.header.correlation_id, response.message.error_code) == (number, 1)  # type: ignore[attr-defined]
+        assert response.encode() == sent == frame(response.encode(framed=False))
+    with pytest.raises(EncodeError) as caught:
+        encode_response(HeartbeatResponse(), version, 2**31)
+    what = "correlation_id: 2147483648 is out of range for INT32, -2147483648 to 2147483647"
+    assert str(caught.value) == f"ResponseHeader v{version - 3}: {what}"
 
 
 def test_request_is_rejected_by_encode_response() -> None:

@@ -137,6 +137,9 @@ def test_own_headers_are_encoded(tmp_path: Path) -> None:
     answer = protocol.encode_response(package.InvoiceResponse(cents=1), 0, 5, framed=False)
     assert answer.hex() == "00000000" + "00000005" + "0000" + "0000000000000001"
     assert protocol.decode_response(answer, package.InvoiceResponse, 0).header.correlation_id == 5
+    for _ in range(3):  # repeated calls reuse the header
+        assert protocol.encode_request(package.InvoiceRequest(number="B"), 3, 5) == protocol.frame(wire)
+        assert protocol.encode_response(package.InvoiceResponse(cents=1), 0, 5) == protocol.frame(answer)
 
 
 OWN_ERRORS = '[{"name": "NONE", "code": 0, "retriable": false}, {"name": "CLOSED", "code": 7, "retriable": true}]'

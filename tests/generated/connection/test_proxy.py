@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import deque
 from collections.abc import Iterator
+from itertools import accumulate, pairwise
 from typing import Any, NoReturn
 
 import pytest
@@ -216,6 +219,68 @@ def test_api_versions_response_falls_back_to_version_0() -> None:
     assert response.response is not None
     assert response.response.version == 0
     assert response.encode() == data
+
+
+def slots_of(event: object) -> dict[str, object]:
+    names = [name for cls in type(event).__mro__ for name in vars(cls).get("__slots__", ())]
+    return {name: getattr(event, name) for name in names}
+
+
+def test_repeated_undecoded_events_have_the_same_attributes() -> None:
+    proxy = ProxyConnection([])
+    sent, answered = encode_request(HeartbeatRequest(), 4, 7, "c"), encode_response(HeartbeatResponse(), 4, 7)
+    found = [each for _ in range(4) for each in proxy.receive_from_client(sent)]
+    first, second, *rest = map(slots_of, found)
+    assert (first.pop("_is_unread"), first.pop("_header") is None) == (False, False)
+    assert {name: second[name] for name in first} == first
+    assert rest == [second, second]
+    assert [slots_of(found[0].request), repr(found[3])] == [{}, repr(found[0])]  # type: ignore[union-attr]
+    responses = list(proxy.receive_from_broker(answered * 4))
+    assert [slots_of(each) for each in responses] == [
+        {"_frame": answered, "request": each, "response": None, "error": None} for each in found
+    ]
+    assert {each._waits_at for each in found} == {None}  # type: ignore[union-attr]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 60), max_size=8), st.lists(st.booleans(), min_size=1, max_size=12))
+def test_undecoded_frames_survive_any_chunking(sizes: list[int], are_flexible: list[bool]) -> None:
+    versions = [4 if each else 3 for each in are_flexible]
+    sent = [encode_request(HeartbeatRequest(), version, n, "c") for n, version in enumerate(versions)]
+    answered = [encode_response(HeartbeatResponse(), version, n) for n, version in enumerate(versions)]
+    proxy, found = ProxyConnection([]), []
+    for receive, frames in ((proxy.receive_from_client, sent), (proxy.receive_from_broker, answered)):
+        data = b"".join(frames)
+        ends = [end for end in accumulate(sizes) if end < len(data)]
+        for start, end in pairwise([0, *ends, len(data)]):
+            found += [event.data for event in receive(data[start:end])]
+    assert found == sent + answered
+    assert (proxy.unanswered, proxy.trailing_data) == ((), (b"", b""))
+
+
+def test_known_requests_between_tokens_wait_for_the_responses_to_tokens() -> None:
+    proxy = ProxyConnection([])
+    beat, answered = encode_request(HeartbeatRequest(), 4, 2, "c"), encode_response(HeartbeatResponse(), 4, 2)
+    for _ in range(3):
+        list(proxy.receive_from_client(beat))
+        list(proxy.receive_from_broker(answered))
+    list(proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "c")))
+    list(proxy.receive_from_broker(encode_response(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1)))
+    there = list(proxy.receive_from_client(frame(b"token") + beat * 3))
+    assert list(map(type, there)) == [TokenForwarded, *[RequestForwarded] * 3]
+    back = list(proxy.receive_from_broker(frame(b"other") + answered * 3))
+    assert list(map(type, back)) == [TokenForwarded, *[ResponseForwarded] * 3]
+    with pytest.raises(RemoteProtocolError, match=r"^invalid request header at offset "):
+        list(proxy.receive_from_client(frame(b"token")))
+
+
+def test_proxy_with_unanswered_requests_is_freed() -> None:
+    proxy = ProxyConnection([])
+    events = list(proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 2, "c") * 4))
+    gone = weakref.ref(proxy)
+    del proxy, events
+    gc.collect()
+    assert gone() is None
 
 
 @pytest.mark.parametrize("decode", [None, []])

@@ -15,7 +15,7 @@ from ._states import CLOSED, Event, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, TypeVar
 
     from .._core.wire import BytesLike
@@ -29,25 +29,26 @@ LENGTH_SIZE = 4
 _FIRST_BYTES = 1024
 
 
-class Incoming:
+class Incoming(FrameReader):
     """Received bytes of one direction. After an error, every further call raises the same error."""
+
+    __slots__ = ("_error", "_rest", "_transitions", "is_closed", "state")
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         if not is_int(max_frame_size, 32, 1):
             raise ValueError(
                 f"max_frame_size must be a number of bytes, 1 to {2**31 - 1}, not {display(max_frame_size)}"
             )
-        self._reader = FrameReader(max_frame_size)
+        super().__init__(max_frame_size)
         self._transitions = transitions
         self.state = state
-        self._offset = 0
         self._rest: bytes | None = None
         self._error: RemoteProtocolError | None = None
         self.is_closed = False
 
     @property
     def trailing_data(self) -> tuple[bytes, bool]:
-        return (self._reader.pending_data if self._rest is None else self._rest), self.is_closed
+        return (self.pending_data if self._rest is None else self._rest), self.is_closed
 
     def change(self, event: Event) -> None:
         self.state = self._transitions[self.state].get(event, self.state)
@@ -55,41 +56,28 @@ class Incoming:
     def receive(self, data: BytesLike) -> None:
         if self._error is not None:
             self.check()
-        if type(data) not in (bytes, bytearray, memoryview):
+        if type(data) is not bytes:
             data = as_bytes(data)
         if not data:
             self.is_closed = True
         elif self.is_closed:
             raise LocalProtocolError("the peer has closed the connection; no data can follow")
         else:
-            self._reader.feed(data)
+            self.feed(data)
 
-    def next_frame(self) -> bytes | None:
-        return self._next(self._reader.next_frame)
-
-    def next_whole_frame(self) -> bytes | None:
-        reader = self._reader
-        if self._error is not None or self.is_closed:
-            return self._next(reader.next_whole_frame)
-        if not reader.pending:
-            return None
-        self._offset = reader.offset
-        try:
-            return reader.next_whole_frame()
-        except FramingError as error:
-            raise self._ended(str(error), reader.pending_data) from error
-
-    def _next(self, next_frame: Callable[[], bytes | None]) -> bytes | None:
+    def _next(self, is_whole: bool) -> bytes | None:
         if self._error is not None:
             self.check()
-        self._offset = self._reader.offset
+        if self._fed == self.offset:
+            return None
+        offset = self.offset
         try:
-            frame = next_frame()
+            frame = super()._next(is_whole)
         except FramingError as error:
-            raise self._ended(str(error), self._reader.pending_data) from error
-        if frame is None and self.is_closed and (rest := self._reader.pending_data):
-            reason = f"the peer closed the connection inside the frame at offset {self._offset}"
-            raise self._ended(f"{reason}, after {len(rest)} bytes", rest)
+            raise self._ended(str(error), offset, self.pending_data) from error
+        if frame is None and self.is_closed:
+            reason = f"the peer closed the connection inside the frame at offset {offset}"
+            raise self._ended(f"{reason}, after {self.pending} bytes", offset, self.pending_data)
         return frame
 
     def end(self, unanswered: Sequence[Any]) -> ConnectionClosed | None:
@@ -99,8 +87,10 @@ class Incoming:
         return ConnectionClosed(unanswered)
 
     def refuse(self, frame: bytes, what: str, cause: Exception | None = None) -> RemoteProtocolError:
-        reason = f"{what} at offset {self._offset}" + (f": {cause}" if cause is not None else "")
-        error = self._ended(reason, len(frame).to_bytes(LENGTH_SIZE, "big") + frame + self._reader.pending_data)
+        """Return the error for the frame that was read last, whose payload is ``frame``."""
+        offset = self.offset - LENGTH_SIZE - len(frame)
+        reason = f"{what} at offset {offset}" + (f": {cause}" if cause is not None else "")
+        error = self._ended(reason, offset, len(frame).to_bytes(LENGTH_SIZE, "big") + frame + self.pending_data)
         error.__cause__ = cause
         return error
 
@@ -114,11 +104,12 @@ class Incoming:
         if self.is_closed:
             raise LocalProtocolError("the peer has closed the connection; open a new one")
 
-    def _ended(self, reason: str, rest: bytes) -> RemoteProtocolError:
+    def _ended(self, reason: str, offset: int, rest: bytes) -> RemoteProtocolError:
         if looks_like := known_protocol(rest[:_FIRST_BYTES]):
             reason += f"; this looks like {looks_like}"
         self._rest = rest
-        self._error = RemoteProtocolError(reason, self._offset)
+        self._error = RemoteProtocolError(reason, offset)
+        self._pieces.clear()
         self.change(Event.CLOSED)
         return self._error
 

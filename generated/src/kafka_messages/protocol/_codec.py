@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from struct import Struct
+from struct import error as struct_error
 
 from .._base.message import Message, class_of, unsupported
 from .._base.prefixed import read_rest
 from .._core.generic import Generic
+from .._core.native import filled
 from .._core.structs import name_of
-from .._core.value import dataclass
-from .._core.wire import as_bytes
+from .._core.value import dataclass, maker
+from .._core.wire import LONG, READ_FAILURES, as_bytes
 from ..errors import DecodeError, EncodeError, KafkaMessageError, UnsupportedVersionError
 from ._apis import Api
 from ._apis import api as api_of
@@ -36,28 +38,58 @@ else:
 
 
 class Route:
-    """Header and message class of the requests, or of the responses, of an API at one version."""
+    """Classes and codecs of the requests, or of the responses, of an API at one version."""
 
-    __slots__ = ("api", "header", "header_version", "key", "may_fall_back", "message", "version")
+    __slots__ = (
+        *("api", "decoding", "has_usual_start", "header", "header_version", "is_short", "key", "may_fall_back"),
+        *("message", "rest", "version"),
+    )
 
     def __init__(self, api: Api, version: int, is_request: bool) -> None:
         header_version = api.request_header_version if is_request else api.response_header_version
         self.api = api
         self.key = int(api.key)
-        self.version = version
+        self.version = int(version)  # callers may pass bools and floats
         self.message: Any = api.request_class if is_request else api.response_class
         self.header: Any = class_of("RequestHeader" if is_request else "ResponseHeader")
         self.header_version = header_version(version)
         self.may_fall_back = False
+        # ``filled`` leaves objects untracked by the collector: a decoded message cannot be part of a cycle.
+        make = filled or maker(DecodedRequest if is_request else DecodedResponse)
+        # With the core, readers also take the version; without it, they raise READ_FAILURES and may pass the end.
+        read_header = self.header.read_from if _IS_NATIVE else _reader(self.header, self.header_version)
+        read_message = self.message.read_from if _IS_NATIVE else _reader(self.message, version)
+        # A tuple, since calls of attributes in slots are slower.
+        self.decoding: Any = make, api, read_header, self.header_version, read_message, self.version
+        # False if a package defines a header that differs before the end of the correlation id.
+        self.has_usual_start = False
+        # The last client id, and the bytes of its header after the correlation id.
+        self.rest: tuple[object, bytes] = _UNSENT, b""
+        # Until a long message is encoded. Long ones are encoded in chunks, with fewer copies.
+        self.is_short = True
 
 
+def _reader(message: Any, version: int) -> Any:
+    return message._codecs.get(version, (None,))[0]
+
+
+_UNSENT = object()
+_IS_NATIVE = filled is not None
+# Failures after which the slow path continues, or finds the error.
+_READ_FAILURES = (KeyError, TypeError, *READ_FAILURES)
+_WRITE_FAILURES = (KeyError, TypeError, struct_error)
 _LENGTH_SIZE = 4
 _essential = Struct(">hhi")
+# Frame length and first fields of a header.
+_pack_size = Struct(">i").pack
+_pack_request_start = Struct(">ihhi").pack
+_pack_response_start = Struct(">ii").pack
+_correlation_id = Struct(">i")
 _peek = Struct(">hh").unpack_from
-_sent: dict[tuple[type[Message], int], Route] = {}
-_answered: dict[tuple[type[Message], int], Route] = {}
+_sent: dict[type[Message], dict[int, Route]] = {}
+_answered: dict[type[Message], dict[int, Route]] = {}
 _requests: dict[bytes, Route] = {}
-_responses: dict[tuple[object, int], Route] = {}
+_responses: dict[AnyApi, dict[int, Route]] = {}
 _UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
@@ -89,6 +121,23 @@ class DecodedRequest:
 
         Raises UnsupportedVersionError, and EncodeError, also if header, API, version and message do not match.
         """
+        header, message, version = self.header, self.message, self.version
+        try:
+            route = _sent[type(message)][version]
+            if (
+                framed
+                and text == "strict"
+                and route.is_short
+                and route.api is self.api
+                and header.request_api_key == route.key
+                and header.request_api_version == version
+                and self.trailing == b""
+            ):
+                body, start = message.write(version), header.write(route.header_version)
+                route.is_short = len(body) < LONG
+                return _pack_size(len(start) + len(body)) + start + body
+        except _WRITE_FAILURES:
+            pass
         return b"".join(self.encode_chunks(framed=framed, text=text))
 
     def encode_chunks(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
@@ -119,6 +168,15 @@ class DecodedResponse(Generic[M_co]):
 
         Raises EncodeError and UnsupportedVersionError.
         """
+        message, version = self.message, self.version
+        try:
+            route = _answered[type(message)][version]
+            if framed and text == "strict" and route.is_short and route.api is self.api:
+                body, start = message.write(version), self.header.write(route.header_version)
+                route.is_short = len(body) < LONG
+                return _pack_size(len(start) + len(body)) + start + body
+        except _WRITE_FAILURES:
+            pass
         return b"".join(self.encode_chunks(framed=framed, text=text))
 
     def encode_chunks(self, *, framed: bool = True, text: Text = "strict") -> list[bytes]:
@@ -153,6 +211,15 @@ def encode_request(
     ``correlation_id`` is an int32; ``framed`` adds the length (int32) in front. ``text`` is as for ``Message.read``.
     Raises EncodeError and UnsupportedVersionError.
     """
+    try:
+        route = _sent[type(message)][version]
+        known, rest = route.rest
+        if known is client_id and framed and text == "strict" and route.is_short:
+            body = message.write(version)
+            route.is_short = len(body) < LONG
+            return _pack_request_start(len(rest) + len(body) + 8, route.key, version, correlation_id) + rest + body
+    except _WRITE_FAILURES:
+        pass
     return b"".join(encode_request_chunks(message, version, correlation_id, client_id, framed=framed, text=text))
 
 
@@ -166,12 +233,15 @@ def encode_request_chunks(
     text: Text = "strict",
 ) -> list[bytes]:
     """Return ``encode_request()`` as a list for ``writelines``, without copying long fields."""
-    route = _sent.get((type(message), version)) or _route_of(message, version, "request")
+    route = _route_of(message, version, "request")
     header = route.header(
         request_api_key=route.key, request_api_version=version, correlation_id=correlation_id, client_id=client_id
     )
     body = _chunks(message, version, text)
-    return framed_chunks(_written(header, route.header_version, text), body, framed)
+    written = _written(header, route.header_version, text)
+    if route.has_usual_start and text == "strict" and (client_id is None or type(client_id) is str):
+        route.rest = client_id, written[_essential.size :]
+    return framed_chunks(written, body, framed)
 
 
 def encode_response(
@@ -181,6 +251,14 @@ def encode_response(
 
     Respond to an unsupported version of ApiVersions at version 0 (KIP-511).
     """
+    try:
+        route = _answered[type(message)][version]
+        if route.has_usual_start and framed and text == "strict" and route.is_short:
+            body, rest = message.write(version), route.rest[1]
+            route.is_short = len(body) < LONG
+            return _pack_response_start(len(rest) + len(body) + 4, correlation_id) + rest + body
+    except _WRITE_FAILURES:
+        pass
     return b"".join(encode_response_chunks(message, version, correlation_id, framed=framed, text=text))
 
 
@@ -188,21 +266,36 @@ def encode_response_chunks(
     message: ResponseMessage, version: int, correlation_id: int, *, framed: bool = True, text: Text = "strict"
 ) -> list[bytes]:
     """Return ``encode_response()`` as a list for ``writelines``, without copying long fields."""
-    route = _answered.get((type(message), version)) or _route_of(message, version, "response")
+    route = _route_of(message, version, "response")
     body = _chunks(message, version, text)
     return framed_chunks(route.header(correlation_id=correlation_id).write(route.header_version), body, framed)
 
 
 def _route_of(message: Message, version: int, side: str) -> Route:
-    cls = type(message)
-    api, is_request = api_of(cls), side == "request"
+    cls, is_request = type(message), side == "request"
+    routes = _sent if is_request else _answered
+    if cls in routes and version in routes[cls]:
+        return routes[cls][version]
+    api = api_of(cls)
     if (api.request_name if is_request else api.response_name) != name_of(cls):
         raise EncodeError(f"this message is not a {side}", name_of(cls))
     if version not in api.valid_versions:
         raise unsupported(cls, version)
-    routes, own = (_sent, api.request_class) if is_request else (_answered, api.response_class)
-    found = routes.get((own, version))  # derived classes may be short-lived
-    return found or routes.setdefault((own, version), Route(api, version, is_request))
+    own = routes.setdefault(api.request_class if is_request else api.response_class, {})
+    if version not in own:  # derived classes may be short-lived
+        route = Route(api, version, is_request)
+        _find_start(route, _essential if is_request else _correlation_id)
+        own[version] = route
+    return own[version]
+
+
+def _find_start(route: Route, start: Struct) -> None:
+    """Set ``has_usual_start``, and ``rest`` for responses."""
+    before = (0, 0) if start is _essential else ()  # API key and version
+    headers = [route.header(correlation_id=number).write(route.header_version) for number in (1, -2)]
+    rest = headers[0][start.size :]
+    route.has_usual_start = headers == [start.pack(*before, number) + rest for number in (1, -2)]
+    route.rest = _UNSENT, rest
 
 
 def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[RequestHeader, int]:
@@ -259,15 +352,25 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
     if type(data) is not bytes:
         data = as_bytes(data)
     try:
-        if text != "strict":
-            return _decode_request(data, text)
-        route = _requests.get(data[:4])  # API key and version
-        if route is None or len(data) < _essential.size:
-            header, body, route = _first_request(data)
-        else:
-            header, body = route.header.read_from(data, 0, route.header_version)
-        message, end = route.message.read_from(data, body, route.version)
-        return DecodedRequest(header, route.api, route.version, message, data[end:])
+        try:
+            route = _requests[data[:4]]  # API key and version
+            if text == "strict":
+                make: Callable[..., DecodedRequest]
+                make, api, read_header, header_version, read_message, version = route.decoding
+                if _IS_NATIVE:
+                    header, body = read_header(data, 0, header_version)
+                    message, end = read_message(data, body, version)
+                else:
+                    header, body = read_header(data, 0)
+                    message, end = read_message(data, body)
+                if end == len(data):
+                    return make(DecodedRequest, api, header, message, b"", version)
+                if end < len(data):
+                    return make(DecodedRequest, api, header, message, data[end:], version)
+        except _READ_FAILURES as error:
+            if _IS_NATIVE and isinstance(error, DecodeError) and len(data) >= _essential.size:
+                raise
+        return _decode_request(data, text)
     except KafkaMessageError as error:
         _hint_at_length(error, data, _decode_request, text)
         raise
@@ -288,7 +391,10 @@ def _hint_at_length(error: KafkaMessageError, data: bytes, decode: Callable[...,
 
 def _decode_request(data: bytes, text: Text) -> DecodedRequest:
     header, body, route = _first_request(data, text)
-    message, end = route.message.read_from(data, body, route.version, text=text)
+    read_from = route.message.read_from
+    message, end = (
+        read_from(data, body, route.version) if text == "strict" else read_from(data, body, route.version, text=text)
+    )
     return DecodedRequest(header, route.api, route.version, message, data[end:])
 
 
@@ -297,7 +403,7 @@ def _first_request(data: bytes, text: Text = "strict") -> tuple[RequestHeader, i
     api, version = api_of(header.request_api_key), header.request_api_version
     if version not in api.valid_versions:
         raise _unsupported_request(header, api, version)
-    route = Route(api, version, True)
+    route = _requests.get(data[:4]) or Route(api, version, True)
     if route.header_version >= route.header.LOWEST_SUPPORTED_VERSION:
         _requests[data[:4]] = route
     return header, body, route
@@ -338,8 +444,25 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
     """
     if type(data) is not bytes:
         data = as_bytes(data)
-    route = _known_response(api, version) or _first_response(api, version)
+    route = None
     try:
+        try:
+            route = _responses[api][version]
+            if text == "strict" and not route.may_fall_back and route.version is version:
+                make: Callable[..., DecodedResponse[Any]]
+                make, known, read_header, header_version, read_message, _ = route.decoding
+                if _IS_NATIVE:
+                    header, body = read_header(data, 0, header_version)
+                    message, end = read_message(data, body, version)
+                else:
+                    header, body = read_header(data, 0)
+                    message, end = read_message(data, body)
+                if end == len(data):
+                    return make(DecodedResponse, known, header, message, version)
+        except _READ_FAILURES as error:
+            if _IS_NATIVE and isinstance(error, DecodeError):
+                raise
+        route = route or _first_response(api, version)
         header, body = route.header.read_from(data, 0, route.header_version)
         if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
             try:
@@ -349,7 +472,8 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
                     raise
         return DecodedResponse(header, route.api, version, read_rest(route.message, data, body, version, text))
     except DecodeError as error:
-        _hint_at_length(error, data, _whole, route, version, text)
+        if route is not None:
+            _hint_at_length(error, data, _whole, route, version, text)
         raise
 
 
@@ -370,13 +494,6 @@ def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -
         return DecodedResponse(header, route.api, version, message), data[end:]
 
 
-def _known_response(api: AnyApi, version: int) -> Route | None:
-    try:
-        return _responses.get((api.key if isinstance(api, Api) else api, version))
-    except TypeError:  # unhashable
-        return None
-
-
 def _first_response(api: AnyApi, version: int) -> Route:
     which = api_of(api)
     message, is_valid = which.response_class, version in which.valid_versions
@@ -387,5 +504,5 @@ def _first_response(api: AnyApi, version: int) -> Route:
     route.may_fall_back = may_fall_back
     is_derived = isinstance(api, type) and api not in (which.request_class, message)
     if is_valid and not is_derived:  # derived classes may be short-lived
-        _responses[which.key if isinstance(api, Api) else api, version] = route
+        _responses.setdefault(api, {})[version] = route
     return route

@@ -34,9 +34,7 @@ def frame(payload: BytesLike) -> bytes:
 def framed_chunks(header: bytes, body: list[bytes], framed: bool) -> list[bytes]:
     if not framed:
         return [header, *body]
-    size = len(header)
-    for part in body:  # few parts: faster than sum()
-        size += len(part)
+    size = len(header) + (len(body[0]) if len(body) == 1 else sum(map(len, body)))
     if size > _LONGEST:
         raise EncodeError(f"a frame of {size} bytes is too large; its length is an int32")
     return [_size.pack(size) + header, *body]
@@ -61,15 +59,14 @@ class FrameReader:
     every call raises it again.
     """
 
-    __slots__ = ("_failure", "_length", "_pieces", "_size", "_start", "max_size", "offset", "pending")
+    __slots__ = ("_failure", "_fed", "_length", "_pieces", "_size", "_start", "max_size", "offset")
 
     def __init__(self, max_size: int = MAX_FRAME_SIZE) -> None:
         """Set the largest payload, 0 to 2**31 - 1 bytes. Raises ValueError."""
         if not 0 <= max_size <= _LONGEST:
             raise ValueError(f"max_size {max_size} is outside 0 to {_LONGEST}")
         self.max_size = max_size
-        self.pending = 0
-        """Number of bytes fed but not returned."""
+        self._fed = 0  # bytes so far
         self._pieces: deque[bytes | bytearray] = deque()  # as fed, small ones joined
         self._start = 0  # offset of the unread bytes in the first piece
         self._length = b""  # length field of the next frame, once read
@@ -77,6 +74,11 @@ class FrameReader:
         self.offset = 0
         """Stream offset of the next frame."""
         self._failure: tuple[str, int] | None = None
+
+    @property
+    def pending(self) -> int:
+        """Number of bytes fed but not returned."""
+        return self._fed - self.offset
 
     @property
     def pending_data(self) -> bytes:
@@ -97,7 +99,7 @@ class FrameReader:
             pieces[-1] += data
         else:
             pieces.append(bytearray(data))
-        self.pending += len(data)
+        self._fed += len(data)
 
     def next_frame(self) -> bytes | None:
         """Return the next complete payload, or None. Raises FramingError."""
@@ -105,18 +107,19 @@ class FrameReader:
 
     def next_whole_frame(self) -> bytes | None:
         """Return the next complete frame including its length field, or None. Raises FramingError."""
-        if self._pieces and self._size < 0 and self._failure is None:
-            piece, start = self._pieces[0], self._start
+        pieces = self._pieces
+        if pieces and self._size < 0 and self._failure is None:
+            piece, start = pieces[0], self._start
             if len(piece) - start >= 4 and type(piece) is bytes:
-                size = _size_at(piece, start)[0]
-                end = start + 4 + size
-                if 0 <= size <= self.max_size and end <= len(piece):
-                    self._start = end
+                whole = _size_at(piece, start)[0] + 4
+                end = start + whole
+                if 4 <= whole <= self.max_size + 4 and end <= len(piece):
                     if end == len(piece):
                         self._start = 0
-                        self._pieces.popleft()
-                    self.pending -= 4 + size
-                    self.offset += 4 + size
+                        pieces.popleft()
+                    else:
+                        self._start = end
+                    self.offset += whole
                     return piece[start:end]
         return self._next(True)
 
@@ -137,7 +140,6 @@ class FrameReader:
         if self.pending < _size.size + size:
             return None
         payload = self._take(size, self._length if is_whole else b"")
-        self.pending -= _size.size + size
         self.offset += _size.size + size
         self._size, self._length = -1, b""
         return payload

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from dataclasses import dataclass as dataclass
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+    def maker(cls: type[T]) -> Callable[..., T]:
+        """Return a fast constructor with the parameters of the core's ``filled``: the class, and all fields by name."""
+        raise NotImplementedError
+
 else:
 
     class _Value:
@@ -49,6 +60,17 @@ else:
         made.__qualname__ = f"{cls.__qualname__}.__init__"
         made.__module__ = cls.__module__
         return made
+
+    @cache
+    def maker(cls):
+        # Slots of a class that is not frozen are set without calls; ``__class__`` then makes the object a value.
+        methods = {name: getattr(object, name) for name in ("__setattr__", "__delattr__")}
+        names = sorted(cls.__slots__)
+        namespace = {"new": object.__new__}
+        namespace["thawed"] = type("Thawed", cls.__bases__, {"__slots__": cls.__slots__, **methods})
+        lines = [f"def make(cls, {', '.join(names)}):", " x = new(thawed)", *(f" x.{name} = {name}" for name in names)]
+        exec("\n".join([*lines, " x.__class__ = cls", " return x"]), namespace)
+        return namespace["make"]
 
     class _Fields:
         def __get__(self, instance, owner):

@@ -44,8 +44,7 @@ class RequestForwarded(Forwarded):
     """Request for the broker. Write ``data``, or ``encode()`` after you changed the message."""
 
     __slots__ = (
-        *("_correlation_id", "_encoded_response", "_header", "_is_unread", "_key"),
-        *("_tokens_before", "_version", "_waits_at"),
+        *("_encoded_response", "_header", "_is_unread", "_key", "_number", "_tokens_before", "_version", "_waits_at"),
         *("api", "error", "expects_response", "identity", "request"),
     )
 
@@ -55,14 +54,14 @@ class RequestForwarded(Forwarded):
         api: Api | None,
         key: int,
         version: int,
-        correlation_id: int,
+        number: bytes,
         identity: ClientIdentity,
         is_unread: bool,
     ) -> None:
         self._frame = frame
         self._key = key
         self._version = version
-        self._correlation_id = correlation_id
+        self._number = number  # the encoded correlation id
         self._header: RequestHeader | None = None  # decoded on first use
         self.api = api
         """None for an unknown API."""
@@ -74,9 +73,13 @@ class RequestForwarded(Forwarded):
         self.expects_response = True
         """False if the broker sends no response, as to a ProduceRequest with ``acks=0``."""
         self._encoded_response: bytes | None = None  # frame of the local response
-        self._waits_at: object = None  # the proxy that awaits the response
+        self._waits_at: object = None  # the mark of the proxy that awaits the response
         self._tokens_before = 0  # unanswered tokens between the previous request and this one
         self._is_unread = is_unread  # forwarded undecoded, like its response
+
+    @property
+    def _correlation_id(self) -> int:
+        return int.from_bytes(self._number, "big", signed=True)
 
     @property
     def header(self) -> RequestHeader:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from struct import Struct
-from struct import error as struct_error
 
+from .._core.native import filled
 from ..errors import DecodeError, KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
@@ -22,7 +22,7 @@ from ._events import ConnectionClosed, LocalProtocolError
 from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
 from ._identity import UNKNOWN, ClientIdentity
 from ._incoming import LENGTH_SIZE, Incoming
-from ._request_start import LONGEST_REST, START_SIZE, STARTS, acks_in, keep_start, read_start
+from ._request_start import LONGEST_REST, START_SIZE, STARTS, acks_in, keep_start
 from ._rules import (
     API_VERSIONS,
     PRODUCE,
@@ -39,7 +39,7 @@ from ._topic_names import TopicNames
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
     from uuid import UUID
 
     from .._base.message import Response as ResponseMessage
@@ -53,7 +53,14 @@ FromClient: TypeAlias = RequestForwarded | TokenForwarded | ConnectionClosed
 FromBroker: TypeAlias = ResponseForwarded | LocalResponse | TokenForwarded | ConnectionClosed
 """Events of ``receive_from_broker``; write their ``data`` to the client."""
 
-_int32 = Struct(">i").unpack_from
+# Frame length, API key with version, and correlation id.
+_request_start = Struct(">i4s4s").unpack_from
+# Frame length and correlation id.
+_response_start = Struct(">i4s").unpack_from
+# Calls of a class are slower.
+# Takes the slots by name, those of base classes first. The collector does not track the objects.
+_filled: Any = filled
+_new, _init_request, _init_response = object.__new__, RequestForwarded.__init__, ResponseForwarded.__init__
 
 
 class ProxyConnection:
@@ -76,10 +83,13 @@ class ProxyConnection:
         self._client = Incoming(max_frame_size, PROXY_CLIENT, READY)
         self._broker = Incoming(max_frame_size, PROXY_BROKER, READY)
         self._requests: deque[RequestForwarded] = deque()  # requests that await a response
+        self._mark = object()  # marks these requests; a reference to the proxy would be a cycle
         self._tokens = 0  # unanswered tokens after the last request
         self._identity = UNKNOWN
         # Bytes after the correlation id in the last decoded header of each version, while the identity is the same.
         self._rests: dict[int, bytes] = {}
+        # The same bytes by API key and version.
+        self._starts: dict[bytes, tuple[bytes, int, Api, int, int]] = {}
         self._topic_names = TopicNames(max_topic_names)
 
     @property
@@ -111,7 +121,12 @@ class ProxyConnection:
 
         The call and the iteration raise RemoteProtocolError.
         """
-        self._client.receive(data)
+        side = self._client
+        if type(data) is bytes and data and not (side._pieces or side.is_closed or side._error):
+            side._pieces.append(data)  # as `receive` does
+            side._fed += len(data)
+        else:
+            side.receive(data)
         return self._of_client()
 
     def receive_from_broker(self, data: BytesLike) -> Iterator[FromBroker]:
@@ -119,7 +134,12 @@ class ProxyConnection:
 
         The call and the iteration raise RemoteProtocolError.
         """
-        self._broker.receive(data)
+        side = self._broker
+        if type(data) is bytes and data and not (side._pieces or side.is_closed or side._error):
+            side._pieces.append(data)  # as `receive` does
+            side._fed += len(data)
+        else:
+            side.receive(data)
         return self._of_broker()
 
     def answer(self, request: RequestForwarded, response: ResponseMessage) -> bytes:
@@ -138,19 +158,23 @@ class ProxyConnection:
         check_response(api, response)
         if not request.expects_response:
             return b""
-        if request._encoded_response is not None or request._waits_at is not self:
+        if request._encoded_response is not None or request._waits_at is not self._mark:
             where = f"{api.request_name} with correlation id {request._correlation_id}"
             raise LocalProtocolError(f"{where} was answered before, or came on another connection")
         if api.name == API_VERSIONS and version not in api.valid_versions:
             response, version = unsupported(response), 0
         request._encoded_response = encode_response(response, version, request._correlation_id, text=TEXT)
         if opens_tokens(response, version):
-            self._client.change(Event.HANDSHAKE_ACCEPTED)
+            self._expect_tokens()
         responses = []
         while self._requests and (first := self._requests[0]._encoded_response) is not None:
             responses.append(first)
             self._take()
         return b"".join(responses)
+
+    def _expect_tokens(self) -> None:
+        self._client.change(Event.HANDSHAKE_ACCEPTED)
+        self._starts = {}
 
     def _take(self) -> RequestForwarded:
         first = self._requests.popleft()
@@ -158,12 +182,47 @@ class ProxyConnection:
         return first
 
     def _of_client(self) -> Iterator[FromClient]:
-        side = self._client
-        while (frame := side.next_whole_frame()) is not None:
-            request = None if side.state is AUTHENTICATING else self._unread(frame)
-            yield self._read(frame) if request is None else request
-        if side.is_closed and (end := side.end(self.unanswered)) is not None:
-            yield end
+        side, requests, waits = self._client, self._requests, self._mark
+        pieces, max_size = side._pieces, side.max_size
+        while True:
+            if pieces:
+                # Most frames need only the code in this block; the code after it reads the same frames, and all others.
+                piece, start = pieces[0], side._start
+                if side._size < 0 and type(piece) is bytes and start + START_SIZE <= (total := len(piece)):
+                    size, key_and_version, number = _request_start(piece, start)
+                    known = self._starts.get(key_and_version)
+                    if known and size <= max_size and (end := start + LENGTH_SIZE + size) <= total:
+                        rest, rest_end, api, key, version = known
+                        if (stop := start + rest_end) <= end and piece[start + START_SIZE : stop] == rest:
+                            if end == total:
+                                frame = piece[start:] if start else piece
+                                side._start = 0
+                                pieces.popleft()
+                            else:
+                                frame = piece[start:end]
+                                side._start = end
+                            side.offset += LENGTH_SIZE + size
+                            if _filled is None:
+                                request = _new(RequestForwarded)
+                                _init_request(request, frame, api, key, version, number, self._identity, True)
+                                request._waits_at = waits
+                            else:
+                                # fmt: off
+                                request = _filled(
+                                    RequestForwarded, frame, None, None, True, key, number, 0, version, waits,
+                                    api, None, True, self._identity, None,
+                                )
+                                # fmt: on
+                            requests.append(request)
+                            yield request
+                            continue
+            elif not side.is_closed and side._error is None:
+                return
+            if (whole := side.next_whole_frame()) is None:
+                break
+            yield self._unread(whole) or self._read(whole)
+        if side.is_closed and (closed := side.end(self.unanswered)) is not None:
+            yield closed
 
     def _read(self, frame: bytes) -> RequestForwarded | TokenForwarded:
         try:
@@ -180,17 +239,13 @@ class ProxyConnection:
         return request
 
     def _wait_for(self, request: RequestForwarded) -> None:
-        request._waits_at = self
+        request._waits_at = self._mark
         request._tokens_before, self._tokens = self._tokens, 0
         self._requests.append(request)
 
     def _unread(self, frame: bytes) -> RequestForwarded | None:
-        try:
-            key, version, correlation_id = read_start(frame, LENGTH_SIZE)
-        except struct_error:
-            return None
-        start = STARTS.get((key, version))
-        if start is None or key in self._decoded:
+        start = STARTS.get(frame[LENGTH_SIZE : 2 * LENGTH_SIZE])
+        if start is None or start.key in self._decoded or self._client.state is AUTHENTICATING:
             return None
         rest = self._rests.get(start.header_version)
         if rest is None or not frame.startswith(rest, START_SIZE):
@@ -198,14 +253,14 @@ class ProxyConnection:
         expects = start.expects_response(frame, START_SIZE + len(rest)) if start.is_produce else True
         if expects is None:
             return None
-        request = RequestForwarded(frame, start.api, key, version, correlation_id, self._identity, True)
+        if not (start.is_produce or self._tokens):
+            known = rest, START_SIZE + len(rest), start.api, start.key, start.version
+            self._starts[frame[LENGTH_SIZE : 2 * LENGTH_SIZE]] = known
+        request = RequestForwarded(frame, start.api, start.key, start.version, frame[8:12], self._identity, True)
         if not expects:
             request.expects_response = False
-        elif self._tokens:
-            self._wait_for(request)
         else:
-            request._waits_at = self
-            self._requests.append(request)
+            self._wait_for(request)
         return request
 
     def _read_request(self, frame: bytes) -> RequestForwarded:
@@ -247,27 +302,58 @@ class ProxyConnection:
         request.identity = self._identity.after(request.header, message)
         if request.identity is not self._identity:
             self._identity, self._rests = request.identity, {}
+        self._starts = {}
         if len(rest) <= LONGEST_REST:
             self._rests[api.request_header_version(request._version)] = rest
 
     def _of_broker(self) -> Iterator[FromBroker]:
         side, requests = self._broker, self._requests
+        pieces, max_size = side._pieces, side.max_size
         while True:
-            if requests and requests[0]._encoded_response is not None:
-                yield LocalResponse(requests[0]._encoded_response, self._take())
-            elif (frame := side.next_whole_frame()) is None:
+            first = requests[0] if requests else None
+            if first is not None and first._encoded_response is not None:
+                yield LocalResponse(first._encoded_response, self._take())
+                continue
+            if pieces:
+                piece, start = pieces[0], side._start  # as in `_of_client`
+                if (
+                    first is not None
+                    and first._is_unread
+                    and side._size < 0
+                    and type(piece) is bytes
+                    and start + 8 <= (total := len(piece))
+                ):
+                    size, number = _response_start(piece, start)
+                    end = start + LENGTH_SIZE + size
+                    if number == first._number and LENGTH_SIZE <= size <= max_size and end <= total:
+                        if end == total:
+                            frame = piece[start:] if start else piece
+                            side._start = 0
+                            pieces.popleft()
+                        else:
+                            frame = piece[start:end]
+                            side._start = end
+                        side.offset += LENGTH_SIZE + size
+                        requests.popleft()
+                        first._waits_at = None
+                        if _filled is None:
+                            response = _new(ResponseForwarded)
+                            _init_response(response, frame, first)
+                        else:
+                            response = _filled(ResponseForwarded, frame, first, None, None)
+                        yield response
+                        continue
+            elif not side.is_closed and side._error is None:
+                return
+            if (whole := side.next_whole_frame()) is None:
                 break
-            elif (
-                requests
-                and len(frame) >= 2 * LENGTH_SIZE
-                and _int32(frame, LENGTH_SIZE)[0] == requests[0]._correlation_id
-            ):
-                request = self._take()
-                yield ResponseForwarded(frame, request) if request._is_unread else self._response(request, frame)
+            if first is not None and whole.startswith(first._number, LENGTH_SIZE):
+                self._take()
+                yield ResponseForwarded(whole, first) if first._is_unread else self._response(first, whole)
             else:
-                yield self._token(frame)
-        if side.is_closed and (end := side.end(self.unanswered)) is not None:
-            yield end
+                yield self._token(whole)
+        if side.is_closed and (closed := side.end(self.unanswered)) is not None:
+            yield closed
 
     def _token(self, frame: bytes) -> TokenForwarded:
         if self._requests and self._requests[0]._tokens_before:
@@ -293,7 +379,7 @@ class ProxyConnection:
                 passing.error = error
             else:
                 if opens_tokens(response.message, version):
-                    self._client.change(Event.HANDSHAKE_ACCEPTED)
+                    self._expect_tokens()
                 if key in self._decoded:
                     passing.response = response
                     self._topic_names._learn(response.message, request.message)
@@ -302,7 +388,7 @@ class ProxyConnection:
 
 def _forwarded(frame: bytes, header: RequestHeader, api: Api | None, identity: ClientIdentity) -> RequestForwarded:
     key, version = header.request_api_key, header.request_api_version
-    passing = RequestForwarded(frame, api, key, version, header.correlation_id, identity, False)
+    passing = RequestForwarded(frame, api, key, version, frame[8:12], identity, False)
     passing._header = header
     return passing
 

@@ -14,20 +14,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..protocol import Api
 
-_start = Struct(">hhi")
-START_SIZE = LENGTH_SIZE + _start.size
-# API key, version and correlation id.
-read_start = _start.unpack_from
+# Size of the frame length, API key, version and correlation id.
+START_SIZE = LENGTH_SIZE + 8
+_key_and_version = Struct(">hh")
 # Maximum size of the rest of a header, in bytes, that a proxy keeps for comparison.
 LONGEST_REST = 1 << 15
 
 
 class RequestStart:
 
-    __slots__ = ("_before_acks", "_is_compact", "api", "header_version", "is_produce")
+    __slots__ = ("_before_acks", "_is_compact", "api", "header_version", "is_produce", "key", "version")
 
     def __init__(self, api: Api, version: int) -> None:
         self.api = api
+        self.key = int(api.key)
+        self.version = version
         self.header_version = api.request_header_version(version)
         self.is_produce = api.name == PRODUCE
         if self.is_produce:
@@ -46,14 +47,15 @@ class RequestStart:
         return frame[pos : pos + 2] != b"\0\0" if pos + 2 <= len(frame) else None
 
 
-STARTS: dict[tuple[int, int], RequestStart] = {}
+STARTS: dict[bytes, RequestStart] = {}
 
 
 def keep_start(api: Api, version: int) -> None:
     has_client_id = version in api.valid_versions and api.request_header_version(version) > 0
     is_decoded = api.name in ("SaslHandshake", API_VERSIONS)
-    if has_client_id and api.response_name and not is_decoded and (int(api.key), version) not in STARTS:
-        STARTS[int(api.key), version] = RequestStart(api, version)
+    packed = _key_and_version.pack(api.key, version)
+    if has_client_id and api.response_name and not is_decoded and packed not in STARTS:
+        STARTS[packed] = RequestStart(api, version)
 
 
 def acks_in(api: Api, version: int, payload: bytes, pos: int) -> int | None:

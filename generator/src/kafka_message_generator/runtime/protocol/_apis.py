@@ -125,6 +125,9 @@ class Api(Generic[R_co]):
             raise UnknownApiError(f"{self.request_name} has no response")
         return _header_version(self.response_headers, version)
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def __str__(self) -> str:
         return self.name
 
