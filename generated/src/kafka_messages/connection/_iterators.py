@@ -121,7 +121,7 @@ def replace_entities(
     return len(replaced)
 
 
-def _replacements(kind: EntityType, names: Mapping[Any, Any], reverse: bool) -> Mapping[Any, Any]:
+def _replacements(kind: EntityType, names: Any, reverse: bool) -> Mapping[Any, Any]:
     wanted = int if kind in NUMBERS else str
     if not isinstance(names, Mapping):
         what = f"a mapping from {wanted.__name__} to {wanted.__name__}"
