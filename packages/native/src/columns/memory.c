@@ -21,10 +21,7 @@ static PER_THREAD long until_failure = -1;
 
 void fail_allocation(long number) { until_failure = number; }
 
-static int must_fail(void)
-{
-    return UNLIKELY(until_failure >= 0) && --until_failure < 0;
-}
+static int must_fail(void) { return UNLIKELY(until_failure >= 0) && --until_failure < 0; }
 
 static int is_too_much(int64_t size) { return size < 0 || (uint64_t)size > SIZE_MAX / 2; }
 
