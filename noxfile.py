@@ -106,6 +106,7 @@ def types(session: nox.Session) -> None:
         "plots",
         "speed_chart",
         "samples",
+        "parallel",
     ]
     benchmarks = [f"benchmarks/{name}.py" for name in (*scripts, *adapters)]
     session.run("kafka-message-generator", "generate", *PROPOSALS)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
-import sysconfig
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "packages" / "native" / "src"
+ASK = "import json, sysconfig as s; print(json.dumps([s.get_paths()['include'], s.get_config_var('EXT_SUFFIX')]))"
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
 
 
@@ -16,18 +18,20 @@ class NoCompiler(Exception):
     """A compiler, a compiler library or a shared Python library is missing."""
 
 
-def build(target: Path, compiler: str, *flags: str) -> Path:
-    """Build both extensions in a folder for PYTHONPATH; return the folder."""
+def build(target: Path, compiler: str, *flags: str, python: str = sys.executable) -> Path:
+    """Build both extensions for an interpreter in a folder for PYTHONPATH; return the folder."""
     if shutil.which(compiler) is None:
         raise NoCompiler(f"{compiler} is not installed")
     package = target / "kafka_messages_native"
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(SOURCES / "kafka_messages_native", package)
-    include = f"-I{sysconfig.get_paths()['include']}"
-    for name, suffix in (("core", sysconfig.get_config_var("EXT_SUFFIX")), ("columns", ".abi3.so")):
+    include, core_suffix = json.loads(subprocess.run([python, "-c", ASK], check=True, capture_output=True).stdout)
+    for name, suffix in (("core", core_suffix), ("columns", ".abi3.so")):
         sources = sorted(str(path) for each in (name, "shared") for path in (SOURCES / each).glob("*.c"))
         output = ("-o", str(package / f"_{name}{suffix}"))
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-g", include, *flags, *sources, *output], check=True)
+        subprocess.run(
+            [compiler, "-shared", "-fPIC", "-O1", "-g", f"-I{include}", *flags, *sources, *output], check=True
+        )
     return target
 
 

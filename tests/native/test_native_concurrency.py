@@ -1,4 +1,4 @@
-"""Native calls with threads, garbage collection, interpreter shutdown and subinterpreters."""
+"""Native calls with threads, garbage collection and interpreter shutdown."""
 
 from __future__ import annotations
 
@@ -159,26 +159,3 @@ if kept != "atexit":
     print(True)
 """
     assert script(text) == "True\n"
-
-
-def test_subinterpreter_uses_the_pure_code() -> None:
-    pytest.importorskip("_testcapi")
-    text = '''
-import _testcapi
-program = """
-import kafka_messages
-from kafka_messages._core import native
-message = kafka_messages.HeartbeatRequest(group_id="g")
-data = message.write(4)
-assert kafka_messages.HeartbeatRequest.read(data, 4) == message
-assert native.implementation() == "pure"
-print(native.reason)
-"""
-import kafka_messages
-from kafka_messages._core import native
-kafka_messages.HeartbeatRequest().write(4)
-assert _testcapi.run_in_subinterp(program) == 0
-kafka_messages.HeartbeatRequest().write(4)
-assert native.implementation() == "native"
-'''
-    assert script(text) == "the native core supports only the main interpreter; subinterpreters use the pure code\n"

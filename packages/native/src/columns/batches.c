@@ -230,7 +230,6 @@ static int add_constant(PyObject *module, const char *name, PyObject *value)
 
 int add_batches(PyObject *module)
 {
-    crc_begin();
 #define NAME(name) #name,
     static const char *const names[] = {FIELD_NAMES(NAME)};
 #undef NAME

@@ -41,8 +41,7 @@ enum { FORMAT_TABLE(ENUMERATOR) };
 /* Checks that a buffer holds aligned integers of `width` bytes. */
 static inline int holds(const Py_buffer *view, int width) { return view->len % width == 0 && (uintptr_t)view->buf % width == 0; }
 
-/* crc.c: CRC-32C; call crc_begin() first */
-void crc_begin(void);
+/* crc.c: CRC-32C */
 uint32_t crc32c(const uint8_t *data, size_t size);
 uint32_t crc32c_portable(const uint8_t *data, size_t size);
 

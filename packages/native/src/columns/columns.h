@@ -59,7 +59,7 @@ typedef struct {
 /* memory.c; without the GIL and without exceptions */
 void *get_memory(int64_t size);                  /* NULL if out of memory; free with free_memory() */
 void *get_more(void *memory, int64_t size);      /* as realloc() */
-void fail_allocation(long number);               /* for tests: one allocation fails after this many; -1 for none */
+void fail_allocation(long number);               /* for tests: one allocation of this thread fails after this many; -1 for none */
 Block *new_block(int64_t size);
 void *cut(Block *block, int64_t size);           /* aligned to 64 bytes; NULL if the block is full */
 void drop_block(Block *block);                   /* may be NULL */

@@ -17,15 +17,11 @@
 #define LEAST_MAPPED (16 * HUGE) /* below this size, malloc() reuses memory without page faults */
 #endif
 
-static volatile long until_failure = -1;
+static PER_THREAD long until_failure = -1;
 
 void fail_allocation(long number) { until_failure = number; }
 
-static int must_fail(void)
-{
-    if (LIKELY(until_failure < 0)) return 0;
-    return ADD_AND_FETCH(&until_failure, -1) < 0;
-}
+static int must_fail(void) { return UNLIKELY(until_failure >= 0) && --until_failure < 0; }
 
 static int is_too_much(int64_t size) { return size < 0 || (uint64_t)size > SIZE_MAX / 2; }
 

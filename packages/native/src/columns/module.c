@@ -38,11 +38,16 @@ static int exec_module(PyObject *module)
     return PyModule_AddIntConstant(module, "FORMAT", FORMAT) < 0 ? -1 : add_batches(module);
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, exec_module}, {0, NULL}};
+/* The first slot is Py_mod_multiple_interpreters with Py_MOD_PER_INTERPRETER_GIL_SUPPORTED, new in 3.12. */
+static PyModuleDef_Slot slots[] = {{3, (void *)2}, {Py_mod_exec, exec_module}, {0, NULL}};
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_columns", "Decodes messages to Arrow columns, encodes columns, and reads record batches.", 0,
     functions, slots, NULL, NULL, NULL,
 };
 
-PyMODINIT_FUNC PyInit__columns(void) { return PyModuleDef_Init(&definition); }
+PyMODINIT_FUNC PyInit__columns(void)
+{
+    if (Py_Version < 0x030C0000) definition.m_slots = slots + 1;
+    return PyModuleDef_Init(&definition);
+}

@@ -26,7 +26,7 @@ static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObjec
 /* Returns a new reference to the plan of a class; NULL, perhaps with an exception, if there is none. */
 static Plan *plan_of(const Package *package, PyTypeObject *cls)
 {
-    PyObject *found = Py_XNewRef(_PyType_Lookup(cls, plan_name));
+    PyObject *found = Py_XNewRef(_PyType_Lookup(cls, package->plan_name));
     if (UNLIKELY(found == NULL)) found = PyObject_CallOneArg(package->make_plan, (PyObject *)cls);
     if (LIKELY(found != NULL && Py_TYPE(found) == package->plan_type)) return (Plan *)found;
     Py_XDECREF(found);

@@ -28,7 +28,8 @@ typedef struct {
     PyObject *zero_uuid, *nulled, *unset;    /* values compared by identity */
     PyObject *empty_tuple;
     PyObject *as_derived, *make_plan;        /* package functions: conversion to a subclass, plan of a class */
-    PyTypeObject *plan_type, *reader_type;
+    PyTypeObject *plan_type, *reader_type;   /* from the module, which the collector may clear before the package */
+    PyObject *init_name, *plan_name;         /* likewise */
     PyObject *small[HIGHEST_INT - LOWEST_INT + 1];
 } Package;
 
@@ -102,10 +103,12 @@ typedef struct {
     unsigned long long declined; /* number of calls passed on to the Python methods */
 } Plan;
 
-/* State of an interpreter. */
+/* State of the module, of which each interpreter has one. There is no other state, and interpreters share no object. */
 enum { PACKAGE, PLAN, MAKER, READER, READ_METHOD, WRITE_METHOD, TYPES };
+enum { MAKER_NAME, INIT_NAME, PLAN_NAME, NAMES };
 typedef struct {
     PyTypeObject *types[TYPES];
+    PyObject *names[NAMES];      /* interned */
 } State;
 
 /* objects.c */
@@ -128,7 +131,6 @@ int is_default(const Package *package, const Field *field, PyObject *value);
 
 /* make.c, calls.c */
 extern PyType_Spec maker_spec, reader_spec, read_method_spec, write_method_spec;
-extern PyObject *maker_name, *init_name, *plan_name;
 PyObject *use_maker(PyObject *module, PyObject *cls);
 PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

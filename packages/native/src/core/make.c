@@ -10,8 +10,6 @@ typedef struct {
     unsigned int version;        /* version tag of the class when `init` was last found */
 } Maker;
 
-PyObject *maker_name, *init_name, *plan_name;    /* interned by module.c */
-
 static void maker_dealloc(Maker *maker)
 {
     PyTypeObject *type = Py_TYPE(maker);
@@ -52,7 +50,7 @@ static int is_as_printed(PyTypeObject *cls, Maker *maker)
     if (LIKELY(maker->version != 0 && cls->tp_version_tag == maker->version)) return 1;
     if (cls->tp_new != PyBaseObject_Type.tp_new || cls->tp_setattro != PyObject_GenericSetAttr) return 0;
     if (cls->tp_finalize != NULL) return 0;              /* it would see an object abandoned by fill() */
-    if (_PyType_Lookup(cls, init_name) != maker->init) return 0;
+    if (_PyType_Lookup(cls, maker->plan->package->init_name) != maker->init) return 0;
     maker->version = cls->tp_version_tag;
     return 1;
 }
@@ -118,11 +116,12 @@ static int fill(const Maker *maker, PyObject *object, PyObject *const *values, P
     return 0;
 }
 
-/* Returns the maker in a class's own dictionary, borrowed; NULL if there is none. */
-INLINE Maker *maker_of(PyTypeObject *cls)
+/* Returns the maker in a class's own dictionary, borrowed; NULL if there is none, or no module any more. */
+INLINE Maker *maker_of(PyTypeObject *cls, PyObject *module)
 {
-    PyObject *found = _PyType_Lookup(cls, maker_name);
-    if (UNLIKELY(found == NULL || Py_TYPE(found)->tp_dealloc != (destructor)maker_dealloc)) return NULL;
+    const State *state = LIKELY(module != NULL) ? PyModule_GetState(module) : NULL;
+    PyObject *found = UNLIKELY(state == NULL) ? NULL : _PyType_Lookup(cls, state->names[MAKER_NAME]);
+    if (UNLIKELY(found == NULL || Py_TYPE(found) != state->types[MAKER])) return NULL;
     return ((Maker *)found)->structure->cls == cls ? (Maker *)found : NULL;
 }
 
@@ -130,7 +129,7 @@ INLINE Maker *maker_of(PyTypeObject *cls)
 static PyObject *made(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     PyTypeObject *cls = (PyTypeObject *)callable;
-    Maker *maker = maker_of(cls);
+    Maker *maker = maker_of(cls, ((PyHeapTypeObject *)cls)->ht_module);
     if (UNLIKELY(maker == NULL || PyVectorcall_NARGS(flags) != 0 || !is_as_printed(cls, maker))) {
         return called_slowly(cls, args, flags, names);
     }
@@ -158,20 +157,21 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
         const Struct *structure = maker->plan->structs[i];
         if ((PyObject *)structure->cls == cls) maker->structure = structure;
     }
-    maker->init = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, init_name));
+    maker->init = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, maker->plan->package->init_name));
     if (maker->structure != NULL && maker->init != NULL) return (PyObject *)maker;
     PyErr_Format(PyExc_TypeError, "%R is not a class of the plan", cls);
     Py_DECREF(maker);
     return NULL;
 }
 
-/* use_maker(class): routes calls of the class to its maker. */
+/* use_maker(class): routes calls of the class to its maker, whose name the module knows. */
 PyObject *use_maker(PyObject *module, PyObject *cls)
 {
-    if (!PyType_Check(cls) || maker_of((PyTypeObject *)cls) == NULL) {
+    if (!PyType_Check(cls) || maker_of((PyTypeObject *)cls, module) == NULL) {
         PyErr_Format(PyExc_TypeError, "expected a class with its own Maker in _maker, got %R", cls);
         return NULL;
     }
+    Py_XSETREF(((PyHeapTypeObject *)cls)->ht_module, Py_NewRef(module));     /* NULL for classes created by Python code */
     ((PyTypeObject *)cls)->tp_vectorcall = made;
     Py_RETURN_NONE;
 }

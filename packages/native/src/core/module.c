@@ -4,14 +4,14 @@
 static int exec_module(PyObject *module)
 {
     State *state = PyModule_GetState(module);
+#if PY_VERSION_HEX < 0x030C0000
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-        PyErr_SetString(PyExc_ImportError, "the native core supports only the main interpreter; subinterpreters use the pure code");
+        PyErr_SetString(PyExc_ImportError, "the native core requires CPython 3.12 or newer in subinterpreters");
         return -1;
     }
-    if (maker_name == NULL) maker_name = PyUnicode_InternFromString("_maker");
-    if (init_name == NULL) init_name = PyUnicode_InternFromString("__init__");
-    if (plan_name == NULL) plan_name = PyUnicode_InternFromString("_native");
-    if (maker_name == NULL || init_name == NULL || plan_name == NULL) return -1;
+#endif
+    static const char *const names[] = {"_maker", "__init__", "_native"};
+    for (int i = 0; i < NAMES; i++) if ((state->names[i] = PyUnicode_InternFromString(names[i])) == NULL) return -1;
     static PyType_Spec *const specs[] = {&package_spec, &plan_spec, &maker_spec, &reader_spec, &read_method_spec, &write_method_spec};
     for (int i = 0; i < TYPES; i++) {
         state->types[i] = (PyTypeObject *)PyType_FromModuleAndSpec(module, specs[i], NULL);
@@ -34,7 +34,12 @@ static int clear_module(PyObject *module)
     return 0;
 }
 
-static void free_module(void *module) { clear_module(module); }
+static void free_module(void *module)
+{
+    State *state = PyModule_GetState(module);
+    clear_module(module);
+    for (int i = 0; i < NAMES; i++) Py_CLEAR(state->names[i]);
+}
 
 static PyMethodDef functions[] = {
     {"use_maker", use_maker, METH_O, "use_maker(cls, /)\n--\n\nRoute calls of a class to the Maker in its attribute _maker."},
@@ -46,7 +51,7 @@ static PyMethodDef functions[] = {
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, exec_module},
 #if PY_VERSION_HEX >= 0x030C0000
-    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
 #endif
     {0, NULL},
 };

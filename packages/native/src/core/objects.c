@@ -123,7 +123,7 @@ INLINE int finalized(PyObject *self, PyTypeObject *cls)
     return PyObject_CallFinalizerFromDealloc(self);
 }
 
-static int depth = 0;            /* releases in progress in all threads; the nesting in one thread is at most this */
+static PER_THREAD int depth = 0; /* of nested releases */
 
 static void release_at_depth(PyObject *self, PyTypeObject *cls)
 {

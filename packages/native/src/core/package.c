@@ -54,6 +54,8 @@ static PyObject *package_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     package->make_plan = Py_NewRef(make_plan);
     package->plan_type = (PyTypeObject *)Py_NewRef(state->types[PLAN]);
     package->reader_type = (PyTypeObject *)Py_NewRef(state->types[READER]);
+    package->init_name = Py_NewRef(state->names[INIT_NAME]);
+    package->plan_name = Py_NewRef(state->names[PLAN_NAME]);
     package->empty_tuple = PyTuple_New(0);
     if (package->empty_tuple != NULL && take_small_ints(package) == 0 && take_raw(package, (PyTypeObject *)raw) == 0 &&
         take_uuid(package, zero) == 0) {
@@ -65,7 +67,8 @@ static PyObject *package_new(PyTypeObject *type, PyObject *args, PyObject *keywo
 
 #define REFERENCES(X)                                                                                                 \
     X(package->raw); X(package->uuid); X(package->is_safe); X(package->zero_uuid); X(package->nulled);                 \
-    X(package->unset); X(package->as_derived); X(package->make_plan); X(package->plan_type); X(package->reader_type);
+    X(package->unset); X(package->as_derived); X(package->make_plan); X(package->plan_type); X(package->reader_type); \
+    X(package->init_name); X(package->plan_name);
 
 static int package_traverse(Package *package, visitproc visit, void *arg)
 {

@@ -25,6 +25,11 @@
 #define SWAPPED16(x) __builtin_bswap16(x)
 #define SWAPPED32(x) __builtin_bswap32(x)
 #define SWAPPED64(x) __builtin_bswap64(x)
+#ifdef __GLIBC__
+#define PER_THREAD __thread __attribute__((tls_model("initial-exec")))   /* found without a call */
+#else
+#define PER_THREAD __thread
+#endif
 #else
 #include <stdlib.h>
 #define LIKELY(x) (x)
@@ -34,6 +39,7 @@
 #define SWAPPED16(x) _byteswap_ushort(x)
 #define SWAPPED32(x) _byteswap_ulong(x)
 #define SWAPPED64(x) _byteswap_uint64(x)
+#define PER_THREAD __declspec(thread)
 #endif
 
 /* Big-endian numbers. */
