@@ -234,12 +234,12 @@ def test_repeated_undecoded_events_have_the_same_attributes() -> None:
     assert (first.pop("_is_unread"), first.pop("_header") is None) == (False, False)
     assert {name: second[name] for name in first} == first
     assert rest == [second, second]
-    assert [slots_of(found[0].request), repr(found[3])] == [{}, repr(found[0])]  # type: ignore[union-attr]
+    assert [slots_of(found[0].request), repr(found[3])] == [{}, repr(found[0])]
     responses = list(proxy.receive_from_broker(answered * 4))
     assert [slots_of(each) for each in responses] == [
         {"_frame": answered, "request": each, "response": None, "error": None} for each in found
     ]
-    assert {each._waits_at for each in found} == {None}  # type: ignore[union-attr]
+    assert {each._waits_at for each in found} == {None}
 
 
 @settings(deadline=None)
@@ -415,7 +415,7 @@ def test_answer_rejects_wrong_types(request_: Any, response: Any, text: str) -> 
     server = ServerConnection()
     [received] = server.receive_data(encode_request(HeartbeatRequest(), 4, 1))
     with pytest.raises(TypeError) as caught:
-        server.send(received if request_ is ... else request_, response)  # type: ignore[arg-type]
+        server.send(received if request_ is ... else request_, response)
     assert str(caught.value) == text.replace("RequestForwarded", "RequestReceived")
 
 
