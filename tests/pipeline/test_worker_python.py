@@ -44,13 +44,13 @@ def other(tmp_path: Path) -> Path:
             if not tool.name.startswith("python") and not (folder / tool.name).exists():
                 (folder / tool.name).symlink_to(tool)
     python = folder / "python3"
-    python.write_text(f"#!/bin/sh\nexec '{sys.base_prefix}/bin/python3' -I -S \"$@\"\n", encoding="utf-8")
+    python.write_text(f"#!/bin/sh\nexec '{sys.base_prefix}/bin/python3' -S \"$@\"\n", encoding="utf-8")
     python.chmod(0o755)
     return folder
 
 
 def output_lines(other: Path, *arguments: str, script: str = SCRIPT) -> list[str]:
-    variables = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "VIRTUAL_ENV")
+    variables = ("PYTHONPATH", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "VIRTUAL_ENV")
     env = {name: value for name, value in os.environ.items() if name not in variables}
     env |= {"PATH": str(other), "SPARK_TESTING": "1"}
     command = [sys.executable, "-c", script, str(LOGS / "orders-0"), *arguments]
