@@ -50,7 +50,14 @@ def other(tmp_path: Path) -> Path:
 
 
 def output_lines(other: Path, *arguments: str, script: str = SCRIPT) -> list[str]:
-    variables = ("PYTHONPATH", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "VIRTUAL_ENV")
+    variables = (
+        "PYTHONPATH",
+        "PYSPARK_PYTHON",
+        "PYSPARK_DRIVER_PYTHON",
+        "PYSPARK_GATEWAY_PORT",
+        "SPARK_REMOTE",
+        "VIRTUAL_ENV",
+    )
     env = {name: value for name, value in os.environ.items() if name not in variables}
     env |= {"PATH": str(other), "SPARK_TESTING": "1"}
     command = [sys.executable, "-c", script, str(LOGS / "orders-0"), *arguments]
