@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from .._core.native import filled
 from ..errors import DecodeError
 from ..protocol import UnsupportedRequestError, read_request_header
 from ._incoming import LENGTH_SIZE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .._base.message import Message, Text
     from ..errors import KafkaMessageError
     from ..protocol import Api, DecodedRequest, DecodedResponse
@@ -169,3 +172,54 @@ def header_of(payload: bytes) -> tuple[RequestHeader, int]:
         return read_request_header(payload)
     except (DecodeError, UnsupportedRequestError):
         return read_request_header(payload, text=TEXT)
+
+
+def _new_request(  # type: ignore[no-untyped-def]
+    cls,
+    frame,
+    encoded_response,
+    header,
+    is_unread,
+    key,
+    number,
+    tokens_before,
+    version,
+    waits_at,
+    api,
+    error,
+    expects_response,
+    identity,
+    request,
+):
+    made = _new(cls)
+    made._frame = frame
+    made._encoded_response = encoded_response
+    made._header = header
+    made._is_unread = is_unread
+    made._key = key
+    made._number = number
+    made._tokens_before = tokens_before
+    made._version = version
+    made._waits_at = waits_at
+    made.api = api
+    made.error = error
+    made.expects_response = expects_response
+    made.identity = identity
+    made.request = request
+    return made
+
+
+def _new_response(cls, frame, request, error, response):  # type: ignore[no-untyped-def]
+    made = _new(cls)
+    made._frame = frame
+    made.request = request
+    made.error = error
+    made.response = response
+    return made
+
+
+_new = object.__new__
+# Create an object of a class from the values of its slots: of the base class, then by name. The core does so without
+# tracking by the collector.
+new_request: Any = filled or _new_request
+new_response: Any = filled or _new_response

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from struct import Struct
 
-from .._core.native import filled
 from ..errors import DecodeError, KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
@@ -20,7 +19,16 @@ from ..protocol import (
 )
 from ..protocol import api as api_of
 from ._events import ConnectionClosed, LocalProtocolError
-from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded, header_of
+from ._forwarded import (
+    TEXT,
+    LocalResponse,
+    RequestForwarded,
+    ResponseForwarded,
+    TokenForwarded,
+    header_of,
+    new_request,
+    new_response,
+)
 from ._identity import UNKNOWN, ClientIdentity
 from ._incoming import LENGTH_SIZE, Incoming
 from ._request_start import LONGEST_REST, START_SIZE, STARTS, acks_in, keep_start
@@ -40,7 +48,7 @@ from ._topic_names import TopicNames
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
     from uuid import UUID
 
     from .._base.message import Response as ResponseMessage
@@ -58,10 +66,6 @@ FromBroker: TypeAlias = ResponseForwarded | LocalResponse | TokenForwarded | Con
 _request_start = Struct(">i4s4s").unpack_from
 # Frame length and correlation id.
 _response_start = Struct(">i4s").unpack_from
-# Calls of a class are slower.
-# Takes the slots by name, those of base classes first. The collector does not track the objects.
-_filled: Any = filled
-_new, _init_request, _init_response = object.__new__, RequestForwarded.__init__, ResponseForwarded.__init__
 
 
 class ProxyConnection:
@@ -122,12 +126,7 @@ class ProxyConnection:
 
         The call and the iteration raise RemoteProtocolError.
         """
-        side = self._client
-        if type(data) is bytes and data and not (side._pieces or side.is_closed or side._error):
-            side._pieces.append(data)  # as `receive` does
-            side._fed += len(data)
-        else:
-            side.receive(data)
+        self._client.receive(data)
         return self._of_client()
 
     def receive_from_broker(self, data: BytesLike) -> Iterator[FromBroker]:
@@ -135,12 +134,7 @@ class ProxyConnection:
 
         The call and the iteration raise RemoteProtocolError.
         """
-        side = self._broker
-        if type(data) is bytes and data and not (side._pieces or side.is_closed or side._error):
-            side._pieces.append(data)  # as `receive` does
-            side._fed += len(data)
-        else:
-            side.receive(data)
+        self._broker.receive(data)
         return self._of_broker()
 
     def answer(self, request: RequestForwarded, response: ResponseMessage) -> bytes:
@@ -183,45 +177,36 @@ class ProxyConnection:
         return first
 
     def _of_client(self) -> Iterator[FromClient]:
-        side, requests, waits = self._client, self._requests, self._mark
-        pieces, max_size = side._pieces, side.max_size
-        while True:
-            if pieces:
-                # Most frames need only the code in this block; the code after it reads the same frames, and all others.
-                piece, start = pieces[0], side._start
-                if side._size < 0 and type(piece) is bytes and start + START_SIZE <= (total := len(piece)):
-                    size, key_and_version, number = _request_start(piece, start)
-                    known = self._starts.get(key_and_version)
-                    if known and size <= max_size and (end := start + LENGTH_SIZE + size) <= total:
-                        rest, rest_end, api, key, version = known
-                        if (stop := start + rest_end) <= end and piece[start + START_SIZE : stop] == rest:
-                            if end == total:
-                                frame = piece[start:] if start else piece
-                                side._start = 0
-                                pieces.popleft()
-                            else:
-                                frame = piece[start:end]
-                                side._start = end
-                            side.offset += LENGTH_SIZE + size
-                            if _filled is None:
-                                request = _new(RequestForwarded)
-                                _init_request(request, frame, api, key, version, number, self._identity, True)
-                                request._waits_at = waits
-                            else:
-                                # fmt: off
-                                request = _filled(
-                                    RequestForwarded, frame, None, None, True, key, number, 0, version, waits,
-                                    api, None, True, self._identity, None,
-                                )
-                                # fmt: on
-                            requests.append(request)
-                            yield request
-                            continue
-            elif not side.is_closed and side._error is None:
-                return
-            if (whole := side.next_whole_frame()) is None:
+        side, pieces, requests = self._client, self._client._pieces, self._requests
+        while pieces or side.is_closed or side._error is not None:
+            # Most frames need only the code down to `continue`; the code after it reads the same frames, and all others.
+            piece, start = pieces[0] if pieces else b"", side._start
+            if side._size < 0 and type(piece) is bytes and start + START_SIZE <= len(piece):
+                size, key_and_version, number = _request_start(piece, start)
+                known, end = self._starts.get(key_and_version), start + LENGTH_SIZE + size
+                if known and size <= side.max_size and end <= len(piece):
+                    rest, rest_end, api, key, version = known
+                    stop = start + rest_end
+                    if stop <= end and piece[start + START_SIZE : stop] == rest:
+                        side.offset += LENGTH_SIZE + size
+                        if end == len(piece):
+                            pieces.popleft()
+                            side._start = 0
+                        else:
+                            side._start = end
+                        # fmt: off
+                        request = new_request(
+                            RequestForwarded, piece[start:end], None, None, True, key, number, 0, version, self._mark,
+                            api, None, True, self._identity, None,
+                        )
+                        # fmt: on
+                        requests.append(request)
+                        yield request
+                        continue
+            frame = side.next_whole_frame()
+            if frame is None:
                 break
-            yield self._unread(whole) or self._read(whole)
+            yield self._unread(frame) or self._read(frame)
         if side.is_closed and (closed := side.end(self.unanswered)) is not None:
             yield closed
 
@@ -308,51 +293,43 @@ class ProxyConnection:
             self._rests[api.request_header_version(request._version)] = rest
 
     def _of_broker(self) -> Iterator[FromBroker]:
-        side, requests = self._broker, self._requests
-        pieces, max_size = side._pieces, side.max_size
+        side, pieces, requests = self._broker, self._broker._pieces, self._requests
         while True:
             first = requests[0] if requests else None
             if first is not None and first._encoded_response is not None:
                 yield LocalResponse(first._encoded_response, self._take())
                 continue
-            if pieces:
-                piece, start = pieces[0], side._start  # as in `_of_client`
-                if (
-                    first is not None
-                    and first._is_unread
-                    and side._size < 0
-                    and type(piece) is bytes
-                    and start + 8 <= (total := len(piece))
-                ):
-                    size, number = _response_start(piece, start)
-                    end = start + LENGTH_SIZE + size
-                    if number == first._number and LENGTH_SIZE <= size <= max_size and end <= total:
-                        if end == total:
-                            frame = piece[start:] if start else piece
-                            side._start = 0
-                            pieces.popleft()
-                        else:
-                            frame = piece[start:end]
-                            side._start = end
-                        side.offset += LENGTH_SIZE + size
-                        requests.popleft()
-                        first._waits_at = None
-                        if _filled is None:
-                            response = _new(ResponseForwarded)
-                            _init_response(response, frame, first)
-                        else:
-                            response = _filled(ResponseForwarded, frame, first, None, None)
-                        yield response
-                        continue
-            elif not side.is_closed and side._error is None:
+            if not (pieces or side.is_closed or side._error is not None):
                 return
-            if (whole := side.next_whole_frame()) is None:
+            piece, start = pieces[0] if pieces else b"", side._start  # as in `_of_client`
+            if (
+                first is not None
+                and first._is_unread
+                and side._size < 0
+                and type(piece) is bytes
+                and start + 8 <= len(piece)
+            ):
+                size, number = _response_start(piece, start)
+                end = start + LENGTH_SIZE + size
+                if number == first._number and LENGTH_SIZE <= size <= side.max_size and end <= len(piece):
+                    side.offset += LENGTH_SIZE + size
+                    if end == len(piece):
+                        pieces.popleft()
+                        side._start = 0
+                    else:
+                        side._start = end
+                    requests.popleft()
+                    first._waits_at = None
+                    yield new_response(ResponseForwarded, piece[start:end], first, None, None)
+                    continue
+            frame = side.next_whole_frame()
+            if frame is None:
                 break
-            if first is not None and whole.startswith(first._number, LENGTH_SIZE):
+            if first is not None and frame.startswith(first._number, LENGTH_SIZE):
                 self._take()
-                yield ResponseForwarded(whole, first) if first._is_unread else self._response(first, whole)
+                yield ResponseForwarded(frame, first) if first._is_unread else self._response(first, frame)
             else:
-                yield self._token(whole)
+                yield self._token(frame)
         if side.is_closed and (closed := side.end(self.unanswered)) is not None:
             yield closed
 

@@ -12,7 +12,7 @@ from .._core.wire import ZERO_UUID
 from ..errors import EncodeError, KafkaMessageError, UnsupportedVersionError
 from ..protocol import MAX_FRAME_SIZE, BrokerVersions, ErrorCode, decode_response, frame
 from ..protocol import api as api_of
-from ..protocol._codec import decode_response_leniently
+from ..protocol._responses import decode_response_leniently
 from ._choice import VersionChoices, limit_of
 from ._events import ConnectionClosed, LocalProtocolError, TokenReceived
 from ._identity import Announcements, ClientIdentity

@@ -53,6 +53,10 @@ class Incoming(FrameReader):
         self.state = self._transitions[self.state].get(event, self.state)
 
     def receive(self, data: BytesLike) -> None:
+        if type(data) is bytes and data and not (self._pieces or self.is_closed or self._error):
+            self._pieces.append(data)  # as `feed` does
+            self._fed += len(data)
+            return
         if self._error is not None:
             self.check()
         if type(data) is not bytes:
