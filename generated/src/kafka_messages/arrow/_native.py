@@ -9,14 +9,10 @@ import pyarrow as pa
 
 from .._base.message import Message
 from .._core.native import native_columns
-from ._shape import ColumnOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-# Option flags of the column builder.
-EMIT_DEFAULTS, VALIDATE_UTF8, IGNORE_REST, PERMISSIVE = 1, 2, 4, 8
 
 # Maximum number of cached column types per plan.
 MOST_TYPES = 64
@@ -29,12 +25,12 @@ class _DecodePlan:
         self._types: dict[tuple[str | None, str | None], pa.DataType] = {}
 
     def decoded(
-        self, array: pa.Array, version: Any, options: int, trailing_column: str | None, corrupt_column: str | None
+        self, array: pa.Array, version: Any, flags: int, trailing_column: str | None, corrupt_column: str | None
     ) -> pa.StructArray | int | None:
         data = array.buffers()[2]
         size = 0 if data is None else data.size
         found = self.extension.decode(
-            self.plan, *array.__arrow_c_array__(), version, options, trailing_column, corrupt_column, size
+            self.plan, *array.__arrow_c_array__(), version, flags, trailing_column, corrupt_column, size
         )
         if not isinstance(found, tuple):
             return found
@@ -61,16 +57,16 @@ def decoded(
     message: type[Message],
     version: int | pa.Array | None,
     unknown_tagged_fields: bool,
-    options: ColumnOptions,
+    flags: int,
+    trailing_column: str | None,
+    corrupt_column: str | None,
 ) -> pa.StructArray | int | None:
     """Return the columns, or the index of the first invalid row, or None if the native code cannot decode them."""
     extension = native_columns()
     if extension is None or (plan := _plan(extension, message, unknown_tagged_fields)) is None:
         return None
-    flags = EMIT_DEFAULTS * options.emit_defaults | VALIDATE_UTF8 * options.validate_utf8
-    flags |= IGNORE_REST * options.ignore_rest | PERMISSIVE * options.permissive
     versions = version.__arrow_c_array__() if isinstance(version, pa.Array) else version
-    return plan.decoded(array, versions, flags, options.trailing_column, options.corrupt_column)
+    return plan.decoded(array, versions, flags, trailing_column, corrupt_column)
 
 
 def encoded(array: pa.Array, message: type[Message], version: int, prefix: bool) -> pa.Array | int | None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import pyarrow as pa
 
 from .._base.message import Message
-from .._core.value import dataclass
 from ..schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of, message_class
 
 # Name of the column of unknown tagged fields, a map of tag to bytes.
@@ -31,17 +30,8 @@ SCALARS = {
 
 UNKNOWN_TYPE = pa.map_(pa.int64(), pa.binary())
 
-
-@dataclass(frozen=True, slots=True)
-class ColumnOptions:
-    """Options of ``decode``."""
-
-    emit_defaults: bool
-    validate_utf8: bool
-    ignore_rest: bool
-    permissive: bool
-    trailing_column: str | None
-    corrupt_column: str | None
+# Flags of ``decode``, which the native code takes, too.
+EMIT_DEFAULTS, VALIDATE_UTF8, IGNORE_REST, PERMISSIVE = 1, 2, 4, 8
 
 
 class Shape:

@@ -19,7 +19,7 @@ from ..errors import KafkaMessageError
 from ..schema import schemas_of
 from ..schema.descriptors import FieldDescriptor
 from ._rows import one_by_one, uuid_of
-from ._shape import SCALARS, UNKNOWN, UNKNOWN_TYPE, ColumnOptions, Shape
+from ._shape import EMIT_DEFAULTS, IGNORE_REST, PERMISSIVE, SCALARS, UNKNOWN, UNKNOWN_TYPE, VALIDATE_UTF8, Shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,10 +41,19 @@ def warn_once() -> None:
 
 class ObjectDecoder:
 
-    def __init__(self, shape: Shape, known: int | pa.Array | None, options: ColumnOptions) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        known: int | pa.Array | None,
+        flags: int,
+        trailing_column: str | None,
+        corrupt_column: str | None,
+    ) -> None:
         self.shape = shape
         self.known = known  # one version, one per row, or None for a prefix
-        self.options = options
+        self.flags = flags
+        self.trailing_column = trailing_column
+        self.corrupt_column = corrupt_column
         self.version = -1  # version of the messages that are being converted
 
     def decoded(self, array: pa.Array) -> pa.StructArray | int:
@@ -71,7 +80,7 @@ class ObjectDecoder:
             try:
                 version, message, end = self._read(data, start + place)
             except KafkaMessageError:
-                if not self.options.permissive:
+                if not self.flags & PERMISSIVE:
                     return start + place
                 bad[place] = True
                 continue
@@ -91,9 +100,9 @@ class ObjectDecoder:
                 raise KafkaMessageError
             known, offset = int.from_bytes(data[:2], signed=True), 2
         version: int = known if isinstance(known, int) else known[row].as_py()
-        text: Literal["strict", "surrogateescape"] = "strict" if self.options.validate_utf8 else "surrogateescape"
+        text: Literal["strict", "surrogateescape"] = "strict" if self.flags & VALIDATE_UTF8 else "surrogateescape"
         message, end = self.shape.message.read_from(data, offset, version, text=text)
-        if end != len(data) and not self.options.ignore_rest:
+        if end != len(data) and not self.flags & IGNORE_REST:
             raise KafkaMessageError
         return version, message, end
 
@@ -130,7 +139,7 @@ class ObjectDecoder:
 
     def _field(self, structs: list[Any], field: FieldDescriptor, has_nulls: bool) -> pa.Array:
         kind, name = self.shape.column(field), field.name
-        if self.version not in field.versions and not self.options.emit_defaults:
+        if self.version not in field.versions and not self.flags & EMIT_DEFAULTS:
             return pa.nulls(len(structs), kind)
         is_sent_apart = field.is_struct and not field.is_array and field.tag is not None
         not_sent = [_is_not_sent(each, name) for each in structs] if is_sent_apart and self.shape.unknown else ()
@@ -152,14 +161,14 @@ class ObjectDecoder:
             return self._struct(values, self.shape.descriptor.structs[field.type], not_sent)
         if field.type == "uuid":
             values = [None if each is None else base64.urlsafe_b64encode(each.bytes)[:22].decode() for each in values]
-        elif field.type == "string" and not self.options.validate_utf8:
+        elif field.type == "string" and not self.flags & VALIDATE_UTF8:
             data = [None if each is None else each.encode("utf-8", "surrogateescape") for each in values]
             return pa.array(data, pa.binary()).view(pa.string())
         return pa.array(values, SCALARS[field.type])
 
     @property
     def _has_columns(self) -> bool:
-        return self.options.corrupt_column is not None or self.options.trailing_column is not None
+        return self.corrupt_column is not None or self.trailing_column is not None
 
     def _with_columns(
         self,
@@ -170,11 +179,11 @@ class ObjectDecoder:
         rests: list[bytes | None],
     ) -> pa.StructArray:
         added, nulls = {}, array.is_null()
-        if self.options.trailing_column is not None:
-            added[self.options.trailing_column] = pa.array(rests, pa.binary())
-        if self.options.corrupt_column is not None:
+        if self.trailing_column is not None:
+            added[self.trailing_column] = pa.array(rests, pa.binary())
+        if self.corrupt_column is not None:
             corrupt = [row if is_bad else None for row, is_bad in zip(rows, bad, strict=True)]
-            added[self.options.corrupt_column] = pa.array(corrupt, pa.binary())
+            added[self.corrupt_column] = pa.array(corrupt, pa.binary())
         else:
             nulls = pc.or_(nulls, pa.array(bad))
         children = [pc.struct_field(values, [index]) for index in range(values.type.num_fields)]

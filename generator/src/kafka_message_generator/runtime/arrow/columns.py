@@ -16,7 +16,7 @@ from . import _objects
 from ._conform import conformed
 from ._native import decoded, encoded
 from ._rows import RowError, explain, one_by_one
-from ._shape import UNKNOWN, ColumnOptions, Shape, shape_of
+from ._shape import EMIT_DEFAULTS, IGNORE_REST, PERMISSIVE, UNKNOWN, VALIDATE_UTF8, Shape, shape_of
 from ._validation import check_all, check_buffers, check_places, in_one, stored
 
 MODES = ("FAILFAST", "PERMISSIVE")
@@ -74,19 +74,19 @@ def decode(
     if corrupt_column is not None or trailing_column is not None:
         _check_names(message, unknown_tagged_fields, corrupt_column, trailing_column)
     known = _known_version(version, len(array))
-    options = ColumnOptions(
-        emit_defaults=bool(emit_defaults),
-        validate_utf8=bool(validate_utf8),
-        ignore_rest=trailing == "ignore",
-        permissive=mode == "PERMISSIVE",
-        trailing_column=trailing_column,
-        corrupt_column=corrupt_column,
-    )
-    found = decoded(array, message, known, unknown_tagged_fields, options)
+    flags = EMIT_DEFAULTS if emit_defaults else 0
+    if validate_utf8:
+        flags |= VALIDATE_UTF8
+    if trailing == "ignore":
+        flags |= IGNORE_REST
+    if mode == "PERMISSIVE":
+        flags |= PERMISSIVE
+    found = decoded(array, message, known, unknown_tagged_fields, flags, trailing_column, corrupt_column)
     if found is None:
         _objects.warn_once()
         check_all(array, "")
-        found = _objects.ObjectDecoder(shape_of(message, unknown_tagged_fields), known, options).decoded(array)
+        shape = shape_of(message, unknown_tagged_fields)
+        found = _objects.ObjectDecoder(shape, known, flags, trailing_column, corrupt_column).decoded(array)
     if isinstance(found, int):
         raise _row_error(message, array[found].as_py(), found, known)
     return found
