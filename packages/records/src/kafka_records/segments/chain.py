@@ -32,7 +32,7 @@ class Chain:
 
     @property
     def size(self) -> Ints:
-        return np.diff(self.start, append=self.stop)
+        return np.concatenate((self.start[1:], (self.stop,))) - self.start
 
 
 class Follower:

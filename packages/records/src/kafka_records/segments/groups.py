@@ -75,7 +75,7 @@ class GroupDecoder:
 
     def groups(self) -> Iterator[BatchGroup]:
         new = self.headers.new
-        rows = np.cumsum(np.where(self._keep, np.clip(self.headers.count, 0, 1 << 24), 0))
+        rows = np.cumsum(self._keep * np.minimum(np.maximum(self.headers.count, 0), 1 << 24))
         borders = [*(np.flatnonzero(new[1:] != new[:-1]) + 1).tolist(), len(new)]
         low = 0
         for border in borders:

@@ -181,9 +181,9 @@ class SegmentReader(Iterator[Any]):
 def count_batches(
     report: SegmentReport, run: BatchRun, headers: HeaderColumns, low: int, high: int, corrupt: Mapping[int, str]
 ) -> None:
-    sound = np.ones(high - low, np.bool_)
-    sound[[number - low for number in corrupt if low <= number < high]] = False
-    numbers = low + np.flatnonzero(sound)
+    numbers = np.arange(low, high)
+    if corrupt:
+        numbers = np.setdiff1d(numbers, list(corrupt))
     if len(numbers) == 0:
         return
     report.batches += len(numbers)
