@@ -69,21 +69,26 @@ def check_places(array: pa.Array, path: str) -> None:
 
 
 def private(array: pa.Array) -> pa.Array:
-    """Return an array whose offsets no other thread can change after a check. Raises TypeError for short buffers."""
-    if not isinstance(array, pa.BinaryArray | pa.LargeBinaryArray):
-        array = array.copy_to(pa.default_cpu_memory_manager())
-    elif len(array):
-        valid, offsets, data = array.buffers()
-        width, start = 8 if isinstance(array, pa.LargeBinaryArray) else 4, array.offset % 8
-        first, count = array.offset - start, start + len(array)
-        own = [
-            None if valid is None else pa.py_buffer(valid.slice(first // 8, (count + 7) // 8).to_pybytes()),
-            pa.py_buffer(offsets.slice(first * width, (count + 1) * width).to_pybytes()),
-            data,
-        ]
-        array = pa.Array.from_buffers(array.type, len(array), own, -1, start)
+    """Return an array whose offsets no other thread can change after a check. Raises TypeError for invalid buffers."""
+    try:
+        if isinstance(array, pa.BinaryArray | pa.LargeBinaryArray):
+            array = _private_rows(array) if len(array) else array
+        else:
+            array = array.copy_to(pa.default_cpu_memory_manager())
+    except pa.ArrowException as error:
+        raise unsound("", error) from None
     check_buffers(array)
     return array
+
+
+def _private_rows(array: pa.BinaryArray | pa.LargeBinaryArray) -> pa.Array:
+    valid, offsets, data = array.buffers()
+    width, start = 8 if isinstance(array, pa.LargeBinaryArray) else 4, array.offset % 8
+    first, count = array.offset - start, start + len(array)
+    if valid is not None:
+        valid = pa.py_buffer(valid.slice(first // 8, (count + 7) // 8).to_pybytes())
+    offsets = pa.py_buffer(offsets.slice(first * width, (count + 1) * width).to_pybytes())
+    return pa.Array.from_buffers(array.type, len(array), [valid, offsets, data], -1, start)
 
 
 def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
