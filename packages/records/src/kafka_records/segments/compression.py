@@ -48,7 +48,7 @@ def _compressed(name: str, data: bytes) -> bytes:
 def _stream(codec: int, data: memoryview, limit: int) -> memoryview:
     output = Output()
     output.decompress(codec, data, limit)
-    return memoryview(output.data)[: output.size]
+    return output.data.data[: output.size]
 
 
 CODECS_OF_ARROW = Codecs(_Arrow())
@@ -89,8 +89,8 @@ class Output:
         """Append a decompressed batch. Raises CompressionError, as ``Codecs.decompress``, and then appends nothing."""
         start = self.size
         try:
-            if codec == 4 and (part := _zstd_frame(data, limit)) is not None:
-                self.append(part)
+            if codec == 4 and (frame := _zstd_frame(data, limit)) is not None:
+                self.append(frame)
             elif codec in (3, 4):
                 self._read(codec, data, limit)
             else:
@@ -113,7 +113,7 @@ class Output:
             self._reserve(min(max(_FIRST_READ, 4 * len(data)), limit + 1))
             while True:
                 end = min(len(self.data) - PADDING, stop)
-                count = stream.readinto(memoryview(self.data)[self.size : end])
+                count = stream.readinto(self.data.data[self.size : end])
                 self.size += count
                 if self.size == stop:
                     raise too_much(codec, limit)
