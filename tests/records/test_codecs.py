@@ -20,7 +20,7 @@ from kafka_records import BatchEncodeError, CompressionError, compression
 from kafka_records.crc import checksum, plain_crc32c
 from kafka_records.format import CODECS
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
-from kafka_records.segments.compression import Output, compress, decompress
+from kafka_records.segments.compression import DecompressedData, compress, decompress
 from kafka_records.segments.frames import PADDING, find_batch
 from kafka_records.segments.names import ending_of, topic_of
 
@@ -264,7 +264,7 @@ def test_zstd_frames_with_and_without_sizes_are_decompressed() -> None:
 
 
 def test_damaged_batch_adds_nothing_to_the_output() -> None:
-    output, text = Output(), bytes(70_000)
+    output, text = DecompressedData(), bytes(70_000)
     for codec in (1, 2, 3, 4):
         packed, before = compress(codec, text, 2), output.size
         with pytest.raises(CompressionError):

@@ -46,7 +46,7 @@ def _compressed(name: str, data: bytes) -> bytes:
 
 
 def _stream(codec: int, data: memoryview, limit: int) -> memoryview:
-    output = Output()
+    output = DecompressedData()
     output.decompress(codec, data, limit)
     return output.data.data[: output.size]
 
@@ -75,7 +75,7 @@ def _zstd_frame(data: memoryview, limit: int) -> memoryview | None:
         return None
 
 
-class Output:
+class DecompressedData:
     """Memory for the decompressed data of several batches: ``size`` bytes, and at least ``PADDING`` arbitrary ones.
 
     Codecs write into it without the GIL where pyarrow can.

@@ -12,7 +12,7 @@ from ..format import (
     CONTROL_KEY,
     HEADER,
 )
-from .compression import Output
+from .compression import DecompressedData
 from .frames import PADDING, Bools, Bytes, Ints, Log
 from .headers import HeaderColumns
 from .objects import Faults, read_batches, read_messages
@@ -67,7 +67,7 @@ class GroupDecoder:
         if wanted is not None:
             keep &= wanted(self.headers)
         self._keep = keep
-        self._output = Output()
+        self._output = DecompressedData()
 
     @property
     def decoded(self) -> int:
