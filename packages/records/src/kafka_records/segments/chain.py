@@ -19,7 +19,6 @@ _UNKNOWN = 2
 
 @dataclass(slots=True)
 class Chain:
-
     start: Ints
     # End of the last batch.
     stop: int

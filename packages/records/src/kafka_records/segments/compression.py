@@ -17,7 +17,6 @@ _ZSTD_HEADER = 18
 
 
 class _Arrow:
-
     def snappy_decompress(self, data: memoryview, size: int) -> memoryview:
         try:
             return memoryview(pa.Codec("snappy").decompress(data, decompressed_size=size))
@@ -56,10 +55,7 @@ compress, decompress = CODECS_OF_ARROW.compress, CODECS_OF_ARROW.decompress
 
 
 def _zstd_frame(data: memoryview, limit: int) -> memoryview | None:
-    """Decompress a frame whose header has the size (RFC 8878, 3.1.1), without a stream, which takes as long as 5 KB of data.
-
-    Returns None without a size, or if the data is damaged or has more frames.
-    """
+    """Decompress a frame whose header has the size (RFC 8878, 3.1.1); None without one, for damaged data or more frames."""
     if len(data) < _ZSTD_HEADER or data[:4] != ZSTD_MAGIC:
         return None
     flags = data[4]
@@ -76,10 +72,7 @@ def _zstd_frame(data: memoryview, limit: int) -> memoryview | None:
 
 
 class DecompressedData:
-    """Memory for the decompressed data of several batches: ``size`` bytes, and at least ``PADDING`` arbitrary ones.
-
-    Codecs write into it without the GIL where pyarrow can.
-    """
+    """Memory for the decompressed data of several batches: ``size`` bytes, and at least ``PADDING`` arbitrary ones."""
 
     def __init__(self) -> None:
         self.data: Bytes = np.empty(PADDING, np.uint8)

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import CompressionError
-from ..format import (
-    CONTROL_KEY,
-    HEADER,
-)
+from ..format import CONTROL_KEY, HEADER
 from .compression import DecompressedData
 from .frames import PADDING, Bools, Bytes, Ints, Log
 from .headers import HeaderColumns

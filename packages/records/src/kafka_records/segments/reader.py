@@ -20,16 +20,7 @@ from .headers import HeaderColumns
 from .names import topic_of
 from .record_columns import ColumnMaker
 from .report import CorruptBatch, SegmentReport
-from .rows import (
-    BATCH_COLUMNS,
-    COLUMNS,
-    CORRUPT_COLUMN,
-    HEADERS_COLUMN,
-    KAFKA_COLUMNS,
-    Rows,
-    corrupt_rows,
-    merged,
-)
+from .rows import BATCH_COLUMNS, COLUMNS, CORRUPT_COLUMN, HEADERS_COLUMN, KAFKA_COLUMNS, Rows, corrupt_rows, merged
 from .run import CORRUPT_BYTES, BatchRun, CorruptRange
 from .scan import LOOKBACK, Scanner
 from .window import BinaryFile, Window
