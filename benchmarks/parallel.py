@@ -1,15 +1,17 @@
-"""Compare two sub-interpreters (PEP 684) with two processes that decode messages and records, on CPython 3.12 or newer.
+"""Compare two sub-interpreters (PEP 684) or two threads with two processes that do the same work.
 
-    python benchmarks/parallel.py [--rounds N] [--seconds N]
+    python benchmarks/parallel.py [--only messages,records,columns,encoded columns,segments] [--rounds N] [--seconds N]
 
-Run it with a Python in which kafka-messages, kafka-records and kafka-messages-native are installed. It needs two idle cores.
+Messages and records are decoded as objects, in sub-interpreters of CPython 3.12 or newer. Columns and segments are read in
+threads. Run it with a Python in which kafka-messages, kafka-records and kafka-messages-native are installed, for columns
+and segments with their extra arrow. It needs two idle cores.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -18,13 +20,12 @@ from importlib import import_module
 from statistics import median
 from subprocess import PIPE
 from time import perf_counter
+from typing import Any
 
-from markdown import table
+from markdown import number, table
 from rounds import in_turns
 
-# Defines run(loops), one for each kind of data.
-WORK = {
-    "messages": """
+MESSAGES = """
 from adapter_kafka_messages_native import prepare
 from workloads import WORKLOADS
 case = prepare(WORKLOADS["W1"])
@@ -34,8 +35,8 @@ statement = compile(case.decode, "decode", "exec")
 def run(loops):
     for _ in range(loops):
         exec(statement, names)
-""",
-    "records": """
+"""
+RECORDS = """
 from kafka_records import Record, read_batches, write_batch
 data = write_batch([Record(key=b"key", value=bytes(100)) for _ in range(1000)])
 def run(loops):
@@ -43,8 +44,57 @@ def run(loops):
         for batch in read_batches(data):
             for record in batch.records():
                 pass
-""",
+"""
+COLUMNS = """
+from columns import inputs
+from kafka_messages import arrow
+import pyarrow as pa
+given = next(each for each in inputs(["{name}"]) if len(each.rows) == {rows})
+array = pa.array(given.rows)
+columns = arrow.decode(array, given.message, given.version)
+def run(loops):
+    for _ in range(loops):
+        arrow.{operation}, given.message, given.version)
+"""
+# A real file, because a read of io.BytesIO holds the GIL.
+SEGMENTS = """
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from kafka_records.segments import read_segments
+from segment_files import Shape, write_segment
+folder = TemporaryDirectory()
+path = Path(folder.name, "0.log")
+write_segment(path, Shape({shape}), size=1 << 25)
+def run(loops):
+    for _ in range(loops):
+        for batch in read_segments(path):
+            pass
+"""
+ARRAYS = (("W1", 100), ("W1", 5000), ("W5", 500), ("OffsetCommitValue", 1000), ("OffsetCommitValue", 1_000_000))
+SHAPES = (
+    "200, 64",
+    "5000, 64",
+    "32, 1024",
+    "500, 1024",
+    *(f"200, 64, {codec!r}" for codec in ("gzip", "snappy", "lz4", "zstd")),
+)
+
+
+def columns(operation: str) -> dict[str, str]:
+    cases = {f"{rows:,} of {name}": (name, rows) for name, rows in ARRAYS}
+    return {title: COLUMNS.format(name=name, rows=rows, operation=operation) for title, (name, rows) in cases.items()}
+
+
+# Programs that define run(loops), by kind and case.
+WORK = {
+    "messages": {"W1": MESSAGES},
+    "records": {"1,000 of 100 B": RECORDS},
+    "columns": columns("decode(array"),
+    "encoded columns": columns("encode(columns"),
+    "segments": {shape: SEGMENTS.format(shape=shape) for shape in SHAPES},
 }
+INTERPRETED = ("messages", "records")
+HEAD = ("work", "input", "compared", "two processes", "two of these", "ratio")
 PATH = f"import sys; sys.path[:] = {sys.path!r}"
 Run = Callable[[int], object]
 
@@ -84,6 +134,14 @@ def interpreter(work: str) -> Iterator[Run]:
     low_level.destroy(created)
 
 
+@contextmanager
+def thread(work: str) -> Iterator[Run]:
+    """Yield a function that runs loops in the calling thread, with data of its own."""
+    names: dict[str, Any] = {}
+    exec(work, names)
+    yield names["run"]
+
+
 def seconds(pool: ThreadPoolExecutor, pair: tuple[Run, Run], loops: int) -> float:
     begin = perf_counter()
     for done in [pool.submit(run, loops) for run in pair]:
@@ -91,27 +149,43 @@ def seconds(pool: ThreadPoolExecutor, pair: tuple[Run, Run], loops: int) -> floa
     return perf_counter() - begin
 
 
-def measure(work: str, rounds: int, length: float) -> list[str]:
-    """Return a row: the throughput of both, in loops per second, and the median ratio of the rounds."""
+def measure(kind: str, work: str, rounds: int, length: float) -> list[str]:
+    """Return the cells of a row: the throughput of both, in loops per second, and the median ratio of the rounds."""
+    other = interpreter if kind in INTERPRETED else thread
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(2))
-        pairs = {
-            kind.__name__: (stack.enter_context(kind(work)), stack.enter_context(kind(work)))
-            for kind in (process, interpreter)
-        }
-        times = in_turns({name: partial(seconds, pool, pair) for name, pair in pairs.items()}, rounds, length)
-    ratios = [one / other for one, other in zip(times["process"], times["interpreter"], strict=True)]
-    return [*(f"{2 / median(times[name]):,.0f}" for name in pairs), f"{median(ratios):.2f}"]
+        pairs = {way: (stack.enter_context(way(work)), stack.enter_context(way(work))) for way in (process, other)}
+        subjects = {way.__name__: partial(seconds, pool, pair) for way, pair in pairs.items()}
+        times = in_turns(subjects, rounds, length)
+    ratios = [one / two for one, two in zip(times["process"], times[other.__name__], strict=True)]
+    return [other.__name__ + "s", *(number(2 / median(each)) for each in times.values()), f"{median(ratios):.2f}"]
+
+
+def chosen(text: str) -> list[str]:
+    kinds = text.split(",")
+    if unknown := [kind for kind in kinds if kind not in WORK]:
+        raise ArgumentTypeError(f"expected some of {','.join(WORK)}, got {','.join(unknown)}")
+    return kinds
 
 
 def main() -> None:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", type=chosen, default=list(WORK), metavar="KINDS", help=f"some of {','.join(WORK)}")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a sample (default %(default)s)")
     arguments = parser.parse_args()
-    rows = [[name, *measure(work, arguments.rounds, arguments.seconds)] for name, work in WORK.items()]
     print(f"Loops per second, medians of {arguments.rounds} rounds, Python {sys.version.split()[0]}\n")
-    print("\n".join(table(["decoded", "two processes", "two interpreters", "ratio"], rows)))
+    for line in table(HEAD, rows(arguments.only, arguments.rounds, arguments.seconds), texts=3):
+        print(line, flush=True)
+
+
+def rows(kinds: list[str], rounds: int, length: float) -> Iterator[list[str]]:
+    for kind in kinds:
+        if kind in INTERPRETED and sys.version_info < (3, 12):
+            print(f"{kind}: sub-interpreters need Python 3.12 or newer", file=sys.stderr)
+            continue
+        for case, work in WORK[kind].items():
+            yield [kind, case, *measure(kind, work, rounds, length)]
 
 
 if __name__ == "__main__":

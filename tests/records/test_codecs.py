@@ -13,15 +13,15 @@ from unittest import mock
 
 import pytest
 
-pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 from kafka_records import BatchEncodeError, CompressionError, compression
 from kafka_records.crc import checksum, plain_crc32c
 from kafka_records.format import CODECS
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
-from kafka_records.segments.compression import compress, decompress
-from kafka_records.segments.frames import find_batch
+from kafka_records.segments.compression import DecompressedData, compress, decompress
+from kafka_records.segments.frames import PADDING, find_batch
 from kafka_records.segments.names import ending_of, topic_of
 
 from tests.support.segments import some_rows
@@ -237,3 +237,40 @@ def test_invalid_rows_raise(row: object, text: str, max_records: int) -> None:
     with pytest.raises(BatchEncodeError) as caught:
         write_batches([{"key": b"fine"}, row], max_records=max_records)
     assert str(caught.value) == text
+
+
+def streamed(text: bytes) -> bytes:
+    """Return a zstd frame without the size of its content, as Kafka's Java clients write them."""
+    sink: Any = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(text)
+    return bytes(sink.getvalue())
+
+
+def test_zstd_frames_with_and_without_sizes_are_decompressed() -> None:
+    text = bytes(range(200))
+    sized, unsized = compress(4, text, 2), streamed(text)
+    assert sized[4] >> 5 == 1, "the header has no size"
+    assert unsized[4] >> 5 == 0, "the header has a size"
+    for frames, count in ((sized, 1), (unsized, 1), (sized + sized, 2), (sized + unsized, 2), (unsized + sized, 2)):
+        assert bytes(decompress(4, memoryview(frames), 1000)) == text * count
+        with pytest.raises(CompressionError, match=r"^the zstd data decompresses to more than \d+ bytes"):
+            decompress(4, memoryview(frames), count * len(text) - 1)
+    for size in (0, 1, 199, 201, 255):
+        wrong = bytearray(sized)
+        wrong[5] = size
+        with pytest.raises(CompressionError, match=r"^the zstd data is damaged: "):
+            decompress(4, memoryview(wrong), 1000)
+
+
+def test_damaged_batch_adds_nothing_to_the_output() -> None:
+    output, text = DecompressedData(), bytes(70_000)
+    for codec in (1, 2, 3, 4):
+        packed, before = compress(codec, text, 2), output.size
+        with pytest.raises(CompressionError):
+            output.decompress(codec, memoryview(packed), len(text) - 1)
+        assert output.size == before
+        output.decompress(codec, memoryview(packed), len(text))
+        output.append(b"end")
+    assert bytes(output.data[: output.size]) == (text + b"end") * 4
+    assert len(output.data) >= output.size + PADDING

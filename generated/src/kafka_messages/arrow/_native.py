@@ -44,7 +44,8 @@ class _DecodePlan:
         return columns
 
     def encoded(self, array: pa.Array, version: int, prefix: bool) -> pa.Array | int | None:
-        found = self.extension.encode(self.plan, *array.__arrow_c_array__(), version, prefix)
+        capsules, buffers = array.__arrow_c_array__(), array.buffers()
+        found = self.extension.encode(self.plan, *capsules, version, prefix, buffers)
         return pa.Array._import_from_c_capsule(*found) if isinstance(found, tuple) else found
 
 

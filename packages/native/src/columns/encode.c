@@ -76,21 +76,23 @@ static PyObject *encoded(Writing *writing, int64_t rows, int prefix, int version
 
 PyObject *encode(PyObject *module, PyObject *args)
 {
-    PyObject *capsule, *schemas, *arrays, *result = NULL;
+    PyObject *capsule, *schemas, *arrays, *buffers = NULL, *result = NULL;
     int version, prefix;
-    if (!PyArg_ParseTuple(args, "OOOip", &capsule, &schemas, &arrays, &version, &prefix)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOOip|O!", &capsule, &schemas, &arrays, &version, &prefix, &PyList_Type, &buffers)) return NULL;
     const struct ArrowSchema *schema = PyCapsule_GetPointer(schemas, "arrow_schema");
     const struct ArrowArray *array = schema == NULL ? NULL : PyCapsule_GetPointer(arrays, "arrow_array");
     Writing writing = {.plan = array == NULL ? NULL : plan_in(capsule)};
     if (writing.plan == NULL) return NULL;
     const TextLayout *layout = layout_of(writing.plan, version);
     int is_declined = layout == NULL || layout->is_unsupported || layout->has_wire_types || writing.plan->has_unknown;
+    is_declined = is_declined || (buffers != NULL && PyList_Size(buffers) != buffers_of(array));
     if (is_declined || schema->format == NULL || strcmp(schema->format, "+s") != 0) Py_RETURN_NONE;
     if ((writing.programs = version_programs((Plan *)writing.plan, version, WRITING)) == NULL) return NULL;
+    writing.buffers = buffers;
     writing.inputs = get_zeros(writing.plan->field_count * (int64_t)sizeof(Input));
     if (writing.inputs == NULL) return PyErr_NoMemory();
     Span all = {.count = array->length, .used = array->length};
-    if (bind_columns(&writing, 0, schema, array, all) == 0) {
+    if (bind_columns(&writing, 0, schema, array, all, 0) == 0) {
         result = encoded(&writing, array->length, prefix, version);
     } else {
         result = Py_NewRef(Py_None);

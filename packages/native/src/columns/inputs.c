@@ -1,6 +1,8 @@
 /* Input columns, found by name and checked for supported types.
  *
- * The sizes of buffers are trusted. Children that are too short and missing buffers are declined.
+ * The sizes of buffers follow from the lengths of arrays, which pyarrow has validated; that of a text's data from its last
+ * offset, which another thread may change meanwhile, so it is compared with the buffer. Children that are too short and
+ * missing buffers are declined.
  * Other types are declined; the package converts them first. */
 #include "writing.h"
 
@@ -53,17 +55,37 @@ static int has_unknown_tags(const struct ArrowSchema *schema, const struct Arrow
     return map->n_children != 1 || map->children[0]->length > 0;
 }
 
+int64_t buffers_of(const struct ArrowArray *array)
+{
+    int64_t count = array->n_buffers;
+    for (int64_t i = 0; i < array->n_children; i++) count += buffers_of(array->children[i]);
+    return count;
+}
+
+/* Returns the size of a buffer, or -1. */
+static int64_t size_of(PyObject *buffers, int64_t number)
+{
+    PyObject *buffer = PyList_GetItem(buffers, (Py_ssize_t)number);
+    PyObject *size = buffer == NULL || buffer == Py_None ? NULL : PyObject_GetAttrString(buffer, "size");
+    int64_t result = buffer == Py_None ? 0 : size == NULL ? -1 : PyLong_AsLongLong(size);
+    Py_XDECREF(size);
+    PyErr_Clear();
+    return result;
+}
+
 static int bind_children(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array,
-                         Span span)
+                         Span span, int64_t first)
 {
     const Field *fields = writing->plan->fields;
-    int64_t place = 0;
+    int64_t place = 0, next = 0, at = first + array->n_buffers;    /* `at` is the first buffer of child `next` */
     if (array->n_children != schema->n_children || has_unknown_tags(schema, array)) return -1;
     for (uint32_t kid = field + 1; kid < field + fields[field].span; kid += fields[kid].span, place++) {
         int64_t child = child_called(schema, fields[kid].name, place);
         if (child == -1 && !writing->programs->is_live[kid]) { writing->inputs[kid].is_unsent = 1; continue; }
         if (child < 0) return -1;
-        if (bind_columns(writing, kid, schema->children[child], array->children[child], span) < 0) return -1;
+        if (child < next) { next = 0; at = first + array->n_buffers; }
+        for (; next < child; next++) at += buffers_of(array->children[next]);
+        if (bind_columns(writing, kid, schema->children[child], array->children[child], span, at) < 0) return -1;
     }
     return 0;
 }
@@ -78,16 +100,19 @@ static int64_t used_of(const Input *input, Span span, int64_t *first)
     return from < 0 || to < from ? -1 : to - from;
 }
 
-static int bind_list(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span)
+static int bind_list(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span,
+                     int64_t place)
 {
     if (array->n_children != 1 || schema->n_children != 1) return -1;
     Span inner = {.count = array->children[0]->length};
     inner.used = used_of(&writing->inputs[field], span, &inner.first);
     if (inner.used < 0 || inner.first > inner.count - inner.used) return -1;
-    return bind_columns(writing, element_of(writing->plan, field), schema->children[0], array->children[0], inner);
+    return bind_columns(writing, element_of(writing->plan, field), schema->children[0], array->children[0], inner,
+                        place + array->n_buffers);
 }
 
-int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span)
+int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span,
+                 int64_t place)
 {
     Input *input = &writing->inputs[field];
     int kind = writing->plan->fields[field].kind;
@@ -100,15 +125,16 @@ int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *sch
     if (writing->programs->is_live[field]) writing->estimate += most_of(kind) * span.used;
     if (kind == KIND_STRUCT) {
         span.start = input->base;
-        return bind_children(writing, field, schema, array, span);
+        return bind_children(writing, field, schema, array, span, place);
     }
     if (array->length > 0 && array->buffers[1] == NULL) return -1;
     input->width = (uint8_t)width_of(schema);
     if (kind < KIND_UUID) { input->data = array->buffers[1]; return 0; }
     input->offsets = array->buffers[1];
-    if (kind == KIND_LIST) return bind_list(writing, field, schema, array, span);
+    if (kind == KIND_LIST) return bind_list(writing, field, schema, array, span, place);
     input->data = array->buffers[2];
     input->bytes = array->length == 0 ? 0 : int32_in(input->offsets, array->offset + array->length);
+    if (writing->buffers != NULL && input->bytes > size_of(writing->buffers, place + 2)) return -1;
     int64_t first, bytes = used_of(input, span, &first);
     if (bytes < 0 || first > input->bytes - bytes || (input->bytes > 0 && input->data == NULL)) return -1;
     if (writing->programs->is_live[field]) writing->estimate += bytes;

@@ -24,8 +24,8 @@ static PyMethodDef functions[] = {
      "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nReturn the columns as two Arrow capsules, "
      "the number of the first bad row, or None if the input is declined."},
     {"encode", encode, METH_VARARGS,
-     "encode(plan, schema, array, version, prefix, /)\n--\n\nReturn a binary array as two Arrow capsules, the number of the "
-     "first row that cannot be encoded, or None if the input is declined."},
+     "encode(plan, schema, array, version, prefix, buffers=None, /)\n--\n\nReturn a binary array as two Arrow capsules, the number "
+     "of the first row that cannot be encoded, or None if the input is declined; buffers are those of the array, a list."},
     {"address", address_of, METH_O,
      "address(array, /)\n--\n\nReturn the address of a capsule's ArrowArray, which the capsule still owns."},
     {"fail_allocation", fail_allocation_at, METH_O,

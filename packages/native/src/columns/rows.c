@@ -209,8 +209,9 @@ sized:
         NEXT;
     }
     NEED(n);
-    if (UNLIKELY(decoding->checks_texts) && op->kind == KIND_STRING && !is_utf8(p, p + n)) FAIL;
     if (UNLIKELY(append(decoding, builder, i, p, n) < 0)) GIVE_UP;
+    if (UNLIKELY(decoding->checks_texts) && op->kind == KIND_STRING &&     /* the copy: another thread may change the bytes */
+        !is_utf8(builder->data + builder->used - n, builder->data + builder->used)) FAIL;
     p += n;
     NEXT;
 at_NUMBERS:

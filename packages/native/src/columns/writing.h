@@ -8,7 +8,7 @@ typedef struct {
     const uint8_t *valid, *data;
     const void *offsets;         /* int32 */
     int64_t base, count;
-    int64_t bytes;               /* text columns: size of the data buffer, which is the last offset of the array */
+    int64_t bytes;               /* text columns: last offset of the array, at most the size of the data buffer */
     uint8_t width;               /* bytes of an integer, possibly not the field's width; else 0 */
     uint8_t is_unsent;           /* missing, or of Arrow's type null: null everywhere */
 } Input;
@@ -20,14 +20,18 @@ typedef struct {
     const Plan *plan;
     const VersionPrograms *programs;
     Input *inputs;
+    PyObject *buffers;           /* list of the array's buffers, depth first, None where missing; NULL to trust the offsets */
     int64_t estimate;            /* upper bound of the bytes of all messages, from the lengths of texts and lists */
     Block *block;
     uint8_t *start, *limit;      /* output buffer */
     Why why;
 } Writing;
 
-/* inputs.c: finds the columns of a field and of its contents; -1 if declined */
-int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span);
+/* inputs.c: finds the columns of a field and of its contents; `place` is the number of the array's first buffer. -1 if
+ * declined */
+int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span,
+                 int64_t place);
+int64_t buffers_of(const struct ArrowArray *array);                                 /* with those of all children */
 
 /* values.c */
 int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);      /* -1 with `why` */

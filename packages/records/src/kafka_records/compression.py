@@ -44,13 +44,13 @@ class Engine(Protocol):
 
     def snappy_compress(self, data: bytes) -> bytes: ...
 
-    def lz4_decompress(self, data: memoryview, limit: int) -> bytes: ...
+    def lz4_decompress(self, data: memoryview, limit: int) -> bytes | memoryview: ...
 
     def lz4_compress(self, data: bytes) -> bytes:
         """Compress to one lz4 block without a frame."""
         ...
 
-    def zstd_decompress(self, data: memoryview, limit: int) -> bytes: ...
+    def zstd_decompress(self, data: memoryview, limit: int) -> bytes | memoryview: ...
 
     def zstd_compress(self, data: bytes) -> bytes: ...
 
@@ -64,14 +64,19 @@ class Codecs:
 
         Raises CompressionError for damaged data or an output above ``limit`` bytes, and the errors of the engine.
         """
+        parts = self.parts(codec, data, limit, magic)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def parts(self, codec: int, data: memoryview, limit: int, magic: int = 2) -> list[bytes | memoryview]:
+        """Return the output of ``decompress`` in parts, such as the blocks of snappy."""
         try:
             if codec == 1:
                 return _read_gzip(data, limit)
             if codec == 2:
                 return self._read_snappy(data, limit)
             if codec == 3:
-                return self._engine.lz4_decompress(_with_right_sum(data, magic), limit)
-            return self._engine.zstd_decompress(data, limit)
+                return [self._engine.lz4_decompress(_with_right_sum(data, magic), limit)]
+            return [self._engine.zstd_decompress(data, limit)]
         except (zlib.error, IndexError, StructError) as error:
             raise CompressionError(f"the {CODECS[codec]} data is damaged: {error}") from error
 
@@ -85,9 +90,9 @@ class Codecs:
             return self._write_snappy(data)
         return self._write_lz4(data, magic) if codec == 3 else self._engine.zstd_compress(data)
 
-    def _read_snappy(self, data: memoryview, limit: int) -> bytes | memoryview:
+    def _read_snappy(self, data: memoryview, limit: int) -> list[bytes | memoryview]:
         if data[: len(XERIAL_MAGIC)] != XERIAL_MAGIC:
-            return self._snappy_block(data, limit, limit)
+            return [self._snappy_block(data, limit, limit)]
         parts = []
         left = limit
         pos = 0
@@ -104,7 +109,7 @@ class Codecs:
                 parts.append(part)
             left -= len(part)
             pos += size
-        return b"".join(parts)
+        return parts
 
     def _snappy_block(self, data: memoryview, left: int, limit: int) -> bytes | memoryview:
         size = shift = pos = 0
@@ -151,8 +156,8 @@ def too_much(codec: int, limit: int) -> CompressionError:
     return CompressionError(f"the {CODECS[codec]} data decompresses to more than {limit} bytes (max_batch_bytes)")
 
 
-def _read_gzip(data: memoryview, limit: int) -> bytes:
-    parts = []
+def _read_gzip(data: memoryview, limit: int) -> list[bytes | memoryview]:
+    parts: list[bytes | memoryview] = []
     left = limit
     piece = len(data)  # usually there is only one member
     while True:
@@ -161,7 +166,7 @@ def _read_gzip(data: memoryview, limit: int) -> bytes:
             parts.append(part)
         left -= len(part)
         if not data:
-            return parts[0] if len(parts) == 1 else b"".join(parts)
+            return parts
         piece = _GZIP_PIECE
 
 

@@ -67,14 +67,39 @@ def check_places(array: pa.Array, path: str) -> None:
         check_places(array.values, f"{path}[]")
 
 
+def private(array: pa.Array) -> pa.Array:
+    """Return an array whose offsets no other thread can change after a check. Raises TypeError for invalid buffers."""
+    try:
+        if isinstance(array, pa.BinaryArray | pa.LargeBinaryArray):
+            array = _private_rows(array) if len(array) else array
+        else:
+            array = array.copy_to(pa.default_cpu_memory_manager())
+    except pa.ArrowException as error:
+        raise unsound("", error) from None
+    check_buffers(array)
+    return array
+
+
+def _private_rows(array: pa.BinaryArray | pa.LargeBinaryArray) -> pa.Array:
+    valid, offsets, data = array.buffers()
+    width, start = 8 if isinstance(array, pa.LargeBinaryArray) else 4, array.offset % 8
+    first, count = array.offset - start, start + len(array)
+    if valid is not None:
+        valid = pa.py_buffer(valid.slice(first // 8, (count + 7) // 8).to_pybytes())
+    offsets = pa.py_buffer(offsets.slice(first * width, (count + 1) * width).to_pybytes())
+    return pa.Array.from_buffers(array.type, len(array), [valid, offsets, data], -1, start)
+
+
 def in_one(array: pa.ChunkedArray, path: str) -> pa.Array:
     """Return the chunks as one array, copied if several chunks have rows. Raises TypeError."""
     try:
         chunks = [stored(chunk) for chunk in array.chunks]
         for chunk in chunks:
             check_buffers(chunk)
-            check_places(chunk, path)
         chunks = [chunk for chunk in chunks if len(chunk)] or chunks[:1]
+        chunks = [private(chunk) for chunk in chunks] if len(chunks) > 1 else chunks
+        for chunk in chunks:
+            check_places(chunk, path)
         if len(chunks) < 2:
             return chunks[0] if chunks else pa.nulls(0, storage_of(array.type))
         return pa.concat_arrays([_with_offsets(chunk) for chunk in chunks])

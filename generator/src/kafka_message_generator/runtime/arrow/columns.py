@@ -17,7 +17,7 @@ from ._conform import conformed
 from ._native import decoded, encoded
 from ._rows import RowError, explain, one_by_one
 from ._shape import EMIT_DEFAULTS, IGNORE_REST, PERMISSIVE, UNKNOWN, VALIDATE_UTF8, Shape, shape_of
-from ._validation import check_all, check_buffers, check_places, in_one, stored
+from ._validation import check_all, check_buffers, check_places, in_one, private, stored
 
 MODES = ("FAILFAST", "PERMISSIVE")
 TRAILING = ("error", "ignore")
@@ -84,11 +84,14 @@ def decode(
     found = decoded(array, message, known, unknown_tagged_fields, flags, trailing_column, corrupt_column)
     if found is None:
         _objects.warn_once()
+        array = private(array)
         check_all(array, "")
         shape = shape_of(message, unknown_tagged_fields)
         found = _objects.ObjectDecoder(shape, known, flags, trailing_column, corrupt_column).decoded(array)
     if isinstance(found, int):
-        raise _row_error(message, array[found].as_py(), found, known)
+        row = private(array.slice(found, 1))
+        check_all(row, "")
+        raise _row_error(message, row[0].as_py(), found, known)
     return found
 
 
@@ -123,6 +126,7 @@ def encode(
     found = encoded(array, message, version, prefix)
     if isinstance(found, pa.Array):
         return found
+    array = private(array)
     shape, given = shape_of(message), array
     try:
         array = conformed(array, shape)
@@ -158,9 +162,11 @@ def _binary(array: pa.Array) -> pa.Array:
         return array
     kind = array.type
     if pa.types.is_dictionary(kind):
+        array = private(array)
         check_places(array, "")
         return _binary(array.dictionary).take(array.indices)
     if pa.types.is_binary_view(kind):
+        array = private(array)
         check_places(array, "")
     elif not (pa.types.is_fixed_size_binary(kind) or pa.types.is_null(kind)):
         raise TypeError(f"expected a binary array of encoded messages, got {kind}")

@@ -40,7 +40,6 @@ HEADER_COLUMNS: dict[str, Any] = _OWN | {name: kind for name, kind in BATCH_COLU
 
 
 class _HeaderReader(SegmentReader):
-
     def _of_run(self, report: SegmentReport, run: BatchRun) -> Iterator[Any]:
         first = min(run.bad, default=None)
         headers = HeaderColumns(run.log, run.start)

@@ -19,7 +19,6 @@ _UNKNOWN = 2
 
 @dataclass(slots=True)
 class Chain:
-
     start: Ints
     # End of the last batch.
     stop: int
@@ -32,7 +31,7 @@ class Chain:
 
     @property
     def size(self) -> Ints:
-        return np.diff(self.start, append=self.stop)
+        return np.concatenate((self.start[1:], (self.stop,))) - self.start
 
 
 class Follower:

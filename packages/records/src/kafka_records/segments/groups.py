@@ -8,12 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import CompressionError
-from ..format import (
-    CONTROL_KEY,
-    HEADER,
-)
-from .compression import decompress
-from .frames import PADDING, Bools, Ints, Log
+from ..format import CONTROL_KEY, HEADER
+from .compression import DecompressedData
+from .frames import PADDING, Bools, Bytes, Ints, Log
 from .headers import HeaderColumns
 from .objects import Faults, read_batches, read_messages
 from .record_columns import ColumnMaker, RecordColumns, RecordSections
@@ -67,6 +64,7 @@ class GroupDecoder:
         if wanted is not None:
             keep &= wanted(self.headers)
         self._keep = keep
+        self._output = DecompressedData()
 
     @property
     def decoded(self) -> int:
@@ -74,7 +72,7 @@ class GroupDecoder:
 
     def groups(self) -> Iterator[BatchGroup]:
         new = self.headers.new
-        rows = np.cumsum(np.where(self._keep, np.clip(self.headers.count, 0, 1 << 24), 0))
+        rows = np.cumsum(self._keep * np.minimum(np.maximum(self.headers.count, 0), 1 << 24))
         borders = [*(np.flatnonzero(new[1:] != new[:-1]) + 1).tolist(), len(new)]
         low = 0
         for border in borders:
@@ -108,13 +106,11 @@ class GroupDecoder:
         faults = Faults()
         pos, end, data = run.start[chosen] + HEADER, (run.start + run.size)[chosen], run.log.bytes
         if headers.codec[chosen].any():
-            parts, read = self._decompressed(chosen, faults)
-            if read < len(chosen):
-                high = int(chosen[read])
-                chosen = chosen[:read]
-            end = np.cumsum([len(part) for part in parts])
+            data, end = self._decompressed(chosen, faults)
+            if len(end) < len(chosen):
+                high = int(chosen[len(end)])
+                chosen = chosen[: len(end)]
             pos = np.concatenate((np.zeros(1, np.int64), end[:-1]))
-            data = np.frombuffer(b"".join((*parts, bytes(PADDING))), np.uint8)
         del_count = np.fromiter(faults.reasons, np.int64, len(faults.reasons))
         count = headers.count[chosen]
         count[del_count] = 0
@@ -144,29 +140,26 @@ class GroupDecoder:
                 faults.add(number, reason)
             sections.count[list(wrong)] = 0
 
-    def _decompressed(self, chosen: Ints, faults: Faults) -> tuple[list[bytes | memoryview], int]:
+    def _decompressed(self, chosen: Ints, faults: Faults) -> tuple[Bytes, Ints]:
         run, headers = self._run, self.headers
-        view = run.log.bytes.data
-        parts: list[bytes | memoryview] = []
-        total = 0
+        view, output = run.log.bytes.data, self._output
+        output.size = 0
+        found: list[int] = []
         begins = (run.start[chosen] + HEADER).tolist()
         ends = (run.start + run.size)[chosen].tolist()
         columns = zip(begins, ends, headers.codec[chosen].tolist(), headers.count[chosen].tolist(), strict=True)
         for number, (begin, end, codec, count) in enumerate(columns):
-            part: bytes | memoryview = view[begin:end]
-            if count == 0:
-                part = b""
-            elif codec:
+            if count and codec:
                 try:
-                    part = decompress(codec, view[begin:end], self._limit)
+                    output.decompress(codec, view[begin:end], self._limit)
                 except CompressionError as error:
                     faults.add(number, str(error))
-                    part = b""
-            parts.append(part)
-            total += len(part)
-            if total >= GROUP_BYTES:
+            elif count:
+                output.append(view[begin:end])
+            found.append(output.size)
+            if output.size >= GROUP_BYTES:
                 break
-        return parts, len(parts)
+        return output.data[: output.size + PADDING], np.array(found, np.int64)
 
 
 def control_types(records: RecordColumns, rows: Ints) -> tuple[Ints, Ints]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from .. import _native
@@ -47,7 +49,7 @@ class HeaderColumns:
         # 1 in formats 0 and 1, even for compressed messages.
         self.count = fields["COUNT"]
 
-    @property
+    @cached_property
     def timestamp_type(self) -> Ints:
         """0 for create time, 1 for log append time, -1 for none (format 0)."""
         return np.where(self.magic == 0, -1, (self.attributes & LOG_APPEND_TIME) // LOG_APPEND_TIME)
@@ -56,14 +58,14 @@ class HeaderColumns:
         result: Bools = self.new & (self.attributes & bit != 0)
         return result
 
-    @property
+    @cached_property
     def transactional(self) -> Bools:
         return self.has(TRANSACTIONAL)
 
-    @property
+    @cached_property
     def control(self) -> Bools:
         return self.has(CONTROL)
 
-    @property
+    @cached_property
     def horizon(self) -> Bools:
         return self.has(DELETE_HORIZON)

@@ -23,7 +23,6 @@ _ANY_NUMBER = 1 << 62  # the batch size already limits records and headers
 
 
 class Faults:
-
     def __init__(self) -> None:
         self.reasons: dict[int, str] = {}
 

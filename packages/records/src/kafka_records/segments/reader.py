@@ -20,16 +20,7 @@ from .headers import HeaderColumns
 from .names import topic_of
 from .record_columns import ColumnMaker
 from .report import CorruptBatch, SegmentReport
-from .rows import (
-    BATCH_COLUMNS,
-    COLUMNS,
-    CORRUPT_COLUMN,
-    HEADERS_COLUMN,
-    KAFKA_COLUMNS,
-    Rows,
-    corrupt_rows,
-    merged,
-)
+from .rows import BATCH_COLUMNS, COLUMNS, CORRUPT_COLUMN, HEADERS_COLUMN, KAFKA_COLUMNS, Rows, corrupt_rows, merged
 from .run import CORRUPT_BYTES, BatchRun, CorruptRange
 from .scan import LOOKBACK, Scanner
 from .window import BinaryFile, Window
@@ -181,9 +172,9 @@ class SegmentReader(Iterator[Any]):
 def count_batches(
     report: SegmentReport, run: BatchRun, headers: HeaderColumns, low: int, high: int, corrupt: Mapping[int, str]
 ) -> None:
-    sound = np.ones(high - low, np.bool_)
-    sound[[number - low for number in corrupt if low <= number < high]] = False
-    numbers = low + np.flatnonzero(sound)
+    numbers = np.arange(low, high)
+    if corrupt:
+        numbers = np.setdiff1d(numbers, list(corrupt))
     if len(numbers) == 0:
         return
     report.batches += len(numbers)

@@ -66,7 +66,6 @@ class RecordSections:
 
 
 class RecordColumns:
-
     def __init__(self, counts: Ints, columns: dict[str, pa.Array]) -> None:
         self._counts = counts
         self._numbers = np.arange(len(counts))
@@ -161,7 +160,6 @@ class ColumnMaker:
 
 
 class _Binary:
-
     def __init__(self, elements: int, size: int) -> None:
         self.offsets = pa.allocate_buffer(4 * (elements + 1))
         self.valid = pa.allocate_buffer((elements + 7) // 8)
@@ -176,7 +174,6 @@ class _Binary:
 
 
 class _Buffers:
-
     def __init__(self, names: frozenset[str], rows: int, total: int, capacities: dict[str, int]) -> None:
         self._rows = rows
         self._offset = pa.allocate_buffer(8 * rows) if "offset" in names or "base_offset" in names else None

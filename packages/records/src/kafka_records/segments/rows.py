@@ -57,7 +57,6 @@ COLUMNS = KAFKA_COLUMNS | HEADERS_COLUMN | BATCH_COLUMNS | CORRUPT_COLUMN
 
 
 class Rows:
-
     def __init__(
         self, report: SegmentReport, run: BatchRun, headers: HeaderColumns, group: BatchGroup, repeated: RepeatedArrays
     ) -> None:

@@ -14,16 +14,7 @@ import numpy as np
 from ..errors import CorruptSegmentError
 from ..format import FINE, HEADER, OVERHEAD, SMALLEST
 from .chain import Chain, Follower
-from .frames import (
-    MAX_BATCH_BYTES_LIMIT,
-    PADDING,
-    Search,
-    fault_text,
-    faults,
-    intact,
-    plausible,
-    sum_text,
-)
+from .frames import MAX_BATCH_BYTES_LIMIT, PADDING, Search, fault_text, faults, intact, plausible, sum_text
 from .report import SegmentReport
 from .run import CORRUPT_BYTES, BatchRun, CorruptRange
 from .window import Window
