@@ -257,7 +257,7 @@ def release(session: nox.Session) -> None:
             build(session)
             use(session, "generator", "native")
         case ["platforms"]:
-            session.install(*groups("platforms"))
+            session.install(*groups("platforms", "tests", "arrow"))
             build(session)
             use(session, "platforms")
         case ["commands", *options]:

@@ -15,6 +15,7 @@ from kafka_protocol_upstream.publish.native import Failed, run, wheel_command
 from kafka_protocol_upstream.publish.wheels import PROJECTS, ROOT
 
 DRIVER = ROOT / "tests" / "fuzz" / "library.c"
+SEEDS = "import pathlib, sys; from tests.fuzz import library; library.environment(pathlib.Path(sys.argv[1]))"
 TAGS = {  # of wheels, by zig's name of the platform
     "x86_64-linux-gnu.2.17": "manylinux_2_17_x86_64",
     "aarch64-linux-gnu.2.17": "manylinux_2_17_aarch64",
@@ -88,16 +89,17 @@ def try_foreign(wheel: Path, machine: str, work: Path, test: Sequence[str], pack
 
 
 def try_library(work: Path) -> Iterator[str]:
-    """Link the C library for each platform, and run its driver with musl; yield a line for each. Raises Failed."""
+    """Link the C library for each platform, and fuzz it with musl; yield a line for each. Raises Failed."""
     sources = sorted(map(str, PROJECTS["kafka_messages_native"].glob("src/library/*.c")))
+    run(sys.executable, "-c", SEEDS, str(work), folder=ROOT)
     for target in (*TAGS, *OTHERS):
         output = "compiled and linked"
         run(*_compiler(target, "-shared", "-O2", "-Wall", "-Werror", "-o", str(work / target)), *sources)
         if "musl" in target:
             driver = str(work / f"{target}-driver")
-            run(*_compiler(target, "-static", "-O2", "-o", driver), *sources, str(DRIVER))
+            run(*_compiler(target, "-static", "-O2", "-DTHREADS", "-o", driver), *sources, str(DRIVER))
             emulator = () if _machine(target) == platform.machine() else (f"qemu-{_machine(target)}",)
-            output = run(*emulator, driver)
+            output = run(*emulator, driver, "100000", variables={"FUZZ_SEEDS": str(work / "library" / "seeds")})
         yield f"C library for {target}: {output.strip()}"
 
 
