@@ -257,7 +257,8 @@ def release(session: nox.Session) -> None:
             build(session)
             use(session, "generator", "native")
         case ["platforms"]:
-            session.install(*groups("platforms", "tests", "arrow"))
+            install_fuzz(session)  # for the C library
+            session.install(*groups("platforms"))
             build(session)
             use(session, "platforms")
         case ["commands", *options]:
