@@ -247,14 +247,20 @@ def install_fuzz(session: nox.Session) -> None:
 def release(session: nox.Session) -> None:
     """Build all distributions into dist/, check, install and use them; nothing is uploaded.
 
-    -- wheels: only build, and use the generator and the core; -- commands: run the shell blocks of README and docs in a
-    fresh clone (--all: also the slow ones); -- changelog: print changelog.d; -- changelog VERSION: move it to CHANGELOG.md.
+    -- wheels: only build, and use the generator and the core; -- platforms: only the core, for other platforms as well
+    (needs Debian and qemu-user); -- commands: run the shell blocks of README and docs in a fresh clone (--all: also the
+    slow ones); -- changelog: print changelog.d; -- changelog VERSION: move it to CHANGELOG.md.
     """
     install(session, *UPSTREAM, *groups("release"))
     match session.posargs:
         case ["wheels"]:
             build(session)
             use(session, "generator", "native")
+        case ["platforms"]:
+            install_fuzz(session)  # for the C library
+            session.install(*groups("platforms"))
+            build(session)
+            use(session, "platforms")
         case ["commands", *options]:
             session.run(*TASK, "doc-commands", *options)
         case ["changelog", *versions]:

@@ -14,6 +14,14 @@ from tests.support.implementations import script
 from tests.support.pages import ROOT
 
 PYPROJECT = tomllib.loads((ROOT / "packages" / "native" / "pyproject.toml").read_text(encoding="utf-8"))
+ALSO = "read and written natively; also as columns, and Kafka's segments\n"
+WITHOUT_COLUMNS = """
+import sys
+sys.modules["kafka_messages_native._columns"] = None
+from tests.support import native_proof, vectors
+vectors.committed = lambda: {"HeartbeatRequest": vectors.pinned()["HeartbeatRequest"][-1:]}
+print(*native_proof.column_problems(), *native_proof.record_problems(), sep="\\n")
+"""
 PROVE = """
 from tests.support import native_proof
 print("\\n".join(native_proof.problems()))
@@ -41,7 +49,23 @@ def test_proof_passes_with_the_cibuildwheel_command(tmp_path: Path) -> None:
     assert command[0] == "python"
     done = subprocess.run([sys.executable, *command[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.fullmatch(r"[0-9]+ encodings of [0-9]+ messages read and written natively\n", done.stdout)
+    assert re.fullmatch(r"[0-9]+ encodings of [0-9]+ messages " + ALSO, done.stdout)
+
+
+def test_proof_without_pyarrow_reports_what_was_not_run() -> None:
+    printed = script(
+        "import importlib.util as found; find = found.find_spec\n"
+        "found.find_spec = lambda name, *rest: None if name == 'pyarrow' else find(name, *rest)\n"
+        "from tests.support import native_proof; native_proof.main()"
+    )
+    assert printed.endswith("messages read and written natively; columns and records not run: no pyarrow\n")
+
+
+def test_missing_columns_are_reported() -> None:
+    assert script(WITHOUT_COLUMNS).splitlines() == [
+        "HeartbeatRequest v4: columns were left to the pure code",
+        "the core is not used for records",
+    ]
 
 
 def test_calls_declined_by_the_core_are_reported() -> None:

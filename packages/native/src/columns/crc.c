@@ -45,6 +45,12 @@ static uint32_t by_tables(uint32_t sum, const uint8_t *p, size_t size)
 #define HAS_INSTRUCTION 1
 #include <nmmintrin.h>
 
+#if defined(__clang__) && __clang_major__ >= 14 /* which may have the instruction disabled separately */
+#define WITH_INSTRUCTION __attribute__((target("sse4.2,crc32")))
+#else
+#define WITH_INSTRUCTION __attribute__((target("sse4.2")))
+#endif
+
 #define LONG 2048
 #define SHORT 128
 
@@ -67,8 +73,8 @@ static inline uint32_t after(const uint32_t table[4][256], uint32_t sum)
     return table[0][sum & 255] ^ table[1][sum >> 8 & 255] ^ table[2][sum >> 16 & 255] ^ table[3][sum >> 24];
 }
 
-__attribute__((target("sse4.2"))) static inline uint32_t three(uint32_t sum, const uint8_t *p, size_t stretch,
-                                                               const uint32_t table[4][256])
+WITH_INSTRUCTION static inline uint32_t three(uint32_t sum, const uint8_t *p, size_t stretch,
+                                              const uint32_t table[4][256])
 {
     uint64_t one = sum, two = 0, last = 0;
     for (const uint8_t *end = p + stretch; p < end; p += 8) {
@@ -79,7 +85,7 @@ __attribute__((target("sse4.2"))) static inline uint32_t three(uint32_t sum, con
     return after(table, after(table, (uint32_t)one) ^ (uint32_t)two) ^ (uint32_t)last;
 }
 
-__attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t sum, const uint8_t *p, size_t size)
+WITH_INSTRUCTION static uint32_t by_instruction(uint32_t sum, const uint8_t *p, size_t size)
 {
     for (; size >= 3 * LONG; p += 3 * LONG, size -= 3 * LONG) sum = three(sum, p, LONG, after_long);
     for (; size >= 3 * SHORT; p += 3 * SHORT, size -= 3 * SHORT) sum = three(sum, p, SHORT, after_short);

@@ -12,7 +12,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-from kafka_protocol_upstream.publish import invoices
+from kafka_protocol_upstream.publish import invoices, platforms
 from kafka_protocol_upstream.publish.interpreters import interpreters
 from kafka_protocol_upstream.publish.native import Failed, run
 from kafka_protocol_upstream.publish.wheels import PROJECTS, ROOT
@@ -71,7 +71,7 @@ def same(what: str, found: str, expected: str) -> None:
 
 def wheel(folder: Path, name: str, tag: str = "py3") -> Path:
     """Return the only wheel of a distribution in a folder with a Python tag."""
-    found = sorted(folder.glob(f"{name}-*-{tag}-*.whl"))
+    found = sorted(folder.glob(f"{name}-*-{tag}*.whl"))
     if len(found) != 1:
         raise Failed(f"{folder} has {len(found)} wheels of {name} for {tag}, expected one")
     return found[0].resolve()
@@ -117,15 +117,32 @@ def try_records(folder: Path, work: Path) -> None:
     same("its example", environment.run_script(example), "gzip 0 b'order-1' b'paid'\n")
 
 
-def try_native(folder: Path, work: Path) -> None:
+def try_native(folder: Path, work: Path, tag: str = "") -> None:
     """Run the test of cibuildwheel in each CPython with a wheel."""
-    settings = tomllib.loads((PROJECTS["kafka_messages_native"] / "pyproject.toml").read_text(encoding="utf-8"))
-    _, *test = shlex.split(settings["tool"]["cibuildwheel"]["test-command"])
+    test, packages = native_test(folder)
     for interpreter in interpreters():
         environment = Environment(work / interpreter.tag, interpreter.path)
-        core = wheel(folder, "kafka_messages_native", interpreter.tag)
-        environment.install("--no-deps", str(wheel(folder, "kafka_messages")), str(core))
-        print(f"{interpreter}: {run(environment.python, *test, folder=ROOT)}", end="")
+        core = wheel(folder, "kafka_messages_native", f"{interpreter.tag}-*{tag}")
+        environment.install(str(core), *packages)
+        print(f"{core.name}, {interpreter}: {run(environment.python, *test, folder=ROOT)}", end="", flush=True)
+
+
+def native_test(folder: Path) -> tuple[list[str], list[str]]:
+    """Return the arguments for Python of the test of cibuildwheel, and the packages for it."""
+    settings = tomllib.loads((PROJECTS["kafka_messages_native"] / "pyproject.toml").read_text(encoding="utf-8"))
+    _, *test = shlex.split(settings["tool"]["cibuildwheel"]["test-command"])
+    return test, [f"{wheel(folder, name)}[arrow]" for name in ("kafka_messages", "kafka_records")]
+
+
+def try_platforms(folder: Path, work: Path) -> None:
+    """Build the core for other platforms; run the same test with manylinux wheels, and the C library with musl."""
+    for path in platforms.build(folder):
+        print(f"{path.name}: accepted by auditwheel and abi3audit", flush=True)
+    try_native(folder, work, "manylinux*_x86_64")
+    for core in sorted(folder.resolve().glob("*manylinux*_aarch64.whl")):
+        print(f"{core.name}: {platforms.try_foreign(core, 'aarch64', work, *native_test(folder))}", end="", flush=True)
+    for line in platforms.try_library(work):
+        print(line, flush=True)
 
 
 def try_tools(folder: Path, work: Path) -> None:
@@ -187,6 +204,7 @@ TRIALS = {
     "generator": try_generator,
     "native": try_native,
     "packages": try_packages,
+    "platforms": try_platforms,
     "records": try_records,
     "tools": try_tools,
 }
