@@ -27,7 +27,7 @@ def build(target: Path, compiler: str, *flags: str, python: str = sys.executable
     shutil.copytree(SOURCES / "kafka_messages_native", package)
     include, core_suffix = json.loads(subprocess.run([python, "-c", ASK], check=True, capture_output=True).stdout)
     for name, suffix in (("core", core_suffix), ("columns", ".abi3.so")):
-        sources = sorted(str(path) for each in (name, "shared") for path in (SOURCES / each).glob("*.c"))
+        sources = sorted(str(path) for each in (name, "library") for path in (SOURCES / each).glob("*.c"))
         output = ("-o", str(package / f"_{name}{suffix}"))
         subprocess.run(
             [compiler, "-shared", "-fPIC", "-O1", "-g", f"-I{include}", *flags, *sources, *output], check=True

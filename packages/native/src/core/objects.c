@@ -15,13 +15,15 @@ int find_slot(PyTypeObject *type, const char *prefix, const char *name, uint32_t
 {
     PyObject *full = name_of(prefix, name);
     if (full == NULL) return -1;
-    PyObject *found = _PyType_Lookup(type, full);
+    PyObject *found = attribute_of(type, full);
     Py_DECREF(full);
     if (found == NULL || Py_TYPE(found) != &PyMemberDescr_Type) {
         PyErr_Format(PyExc_TypeError, "%s.%s%s is not a slot", type->tp_name, prefix, name);
+        Py_XDECREF(found);
         return -1;
     }
-    PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
+    PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;      /* of the class */
+    Py_DECREF(found);
     Py_ssize_t end = type->tp_basicsize - (Py_ssize_t)sizeof(PyObject *);
     if (member->type != T_OBJECT_EX || member->offset < (Py_ssize_t)sizeof(PyObject) || member->offset > end) {
         PyErr_Format(PyExc_TypeError, "%s.%s%s is not a slot for objects", type->tp_name, prefix, name);
@@ -174,7 +176,7 @@ int own_release(PyTypeObject *type)
         PyErr_Format(PyExc_TypeError, "%s does not have the memory layout of a generated class", type->tp_name);
         return -1;
     }
-    type->tp_dealloc = is_list ? release_list_object : release_object;
+    if (!IS_FREE_THREADED) type->tp_dealloc = is_list ? release_list_object : release_object;
     return 0;
 }
 

@@ -26,13 +26,9 @@ static int64_t most_of(int kind)
     return most[kind];
 }
 
-/* Returns the index of the child with a name, preferably at `place`; -1 for none, -2 for several. */
-static int64_t child_called(const struct ArrowSchema *schema, const char *name, int64_t place)
+/* Returns the index of the child with a name; -1 for none, -2 for several. */
+static int64_t child_called(const struct ArrowSchema *schema, const char *name)
 {
-    if (place >= 0 && place < schema->n_children && strcmp(schema->children[place]->name, name) == 0) {
-        for (int64_t i = 0; i < schema->n_children; i++) if (i != place && strcmp(schema->children[i]->name, name) == 0) return -2;
-        return place;
-    }
     int64_t found = -1;
     for (int64_t i = 0; i < schema->n_children; i++) {
         if (strcmp(schema->children[i]->name, name) != 0) continue;
@@ -45,7 +41,7 @@ static int64_t child_called(const struct ArrowSchema *schema, const char *name, 
 /* Python code writes unknown tagged fields, so only columns without any are accepted. */
 static int has_unknown_tags(const struct ArrowSchema *schema, const struct ArrowArray *array)
 {
-    int64_t child = child_called(schema, "_unknown_tagged_fields", schema->n_children - 1);
+    int64_t child = child_called(schema, "_unknown_tagged_fields");
     if (child == -1) return 0;
     if (child < 0) return 1;
     if (is_format(schema->children[child], "n")) return 0;
@@ -57,10 +53,9 @@ static int bind_children(Writing *writing, uint32_t field, const struct ArrowSch
                          Span span)
 {
     const Field *fields = writing->plan->fields;
-    int64_t place = 0;
     if (array->n_children != schema->n_children || has_unknown_tags(schema, array)) return -1;
-    for (uint32_t kid = field + 1; kid < field + fields[field].span; kid += fields[kid].span, place++) {
-        int64_t child = child_called(schema, fields[kid].name, place);
+    for (uint32_t kid = field + 1; kid < field + fields[field].span; kid += fields[kid].span) {
+        int64_t child = child_called(schema, fields[kid].name);
         if (child == -1 && !writing->programs->is_live[kid]) { writing->inputs[kid].is_unsent = 1; continue; }
         if (child < 0) return -1;
         if (bind_columns(writing, kid, schema->children[child], array->children[child], span) < 0) return -1;
