@@ -114,7 +114,10 @@ DAMAGED = [
     ("1\n:Weak a/i\n0 0\n", "line 2 of the plan: the class of a struct must have only __slots__"),
     ("1\n:InnerCollection a/i\n0 0\n", "line 2 of the plan: the class of a struct must have only __slots__"),
     ("1\n:Inner " + "a/i " * 600 + "\n", "line 2 of the plan: a struct has more than 512 fields"),
-    ("1\n:Inner a/i b/s unknown_tagged_fields/s\n0 0 1 2\n", "line 2 of the plan: two fields of a struct have the same slot"),
+    (
+        "1\n:Inner a/i b/s unknown_tagged_fields/s\n0 0 1 2\n",
+        "line 2 of the plan: two fields of a struct have the same slot",
+    ),
     ("1\n:Inner a/i a/i\n0 0 1\n", "line 2 of the plan: two fields of a struct have the same slot"),
     ("1\n:Inner a/i  b/s\n", "line 2 of the plan: expected a name of 1 to 1000 bytes"),
     ("1\n:Inner a\n", "line 2 of the plan: expected '/' after the name of a field"),
@@ -142,7 +145,10 @@ DAMAGED = [
     (INNER + ":Outer inner/@Inner=1\n", "line 4 of the plan: the default of an array or struct can only be null"),
     (INNER + ":Outer late/~@Inner=~\n", "line 4 of the plan: '~' requires a struct whose default is not null"),
     (INNER + ":Outer inner/{@Outer\n", "line 4 of the plan: a field has a struct that is not defined before it"),
-    ("1\n:Outer\n0\n:Outer inner/{@Outer\n0 0@0e\n", "line 4 of the plan: a collection must be a list with exactly one slot"),
+    (
+        "1\n:Outer\n0\n:Outer inner/{@Outer\n0 0@0e\n",
+        "line 4 of the plan: a collection must be a list with exactly one slot",
+    ),
     ("1\n:Nothing\n0\n:Outer inner/{@Nothing\n0 0@0e\n", "line 4 of the plan: unknown class 'NothingCollection'"),
     (INNER.replace("0 0 1", "0 0"), "line 3 of the plan: a layout does not list every field"),
     (INNER.replace("0 0 1", "0"), "line 3 of the plan: a layout does not list every field"),
