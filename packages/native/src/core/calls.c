@@ -66,7 +66,7 @@ static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t *at, PyObject *v
 /* Checks that the arguments after the positional ones are named in order, as `wanted`. */
 static int in_order(Py_ssize_t given, PyObject *names, Py_ssize_t count, const char *const *wanted)
 {
-    Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    Py_ssize_t named = PyTuple_GET_SIZE(names);
     if (given + named != count) return 0;
     for (Py_ssize_t i = 0; i < named; i++) {
         if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), wanted[given + i]) != 0) return 0;
@@ -78,7 +78,8 @@ static int in_order(Py_ssize_t given, PyObject *names, Py_ssize_t count, const c
 #define ARGUMENTS(count, ...)                                                                          \
     static const char *const wanted[] = {__VA_ARGS__};                                                 \
     Call *self = (Call *)callable;                                                                     \
-    int is_usual = in_order(PyVectorcall_NARGS(flags), names, count, wanted);
+    Py_ssize_t given = PyVectorcall_NARGS(flags);                                                      \
+    int is_usual = LIKELY(names == NULL) ? given == (count) : in_order(given, names, count, wanted);
 
 /* Converts a message to the requested class; steals the reference. */
 INLINE PyObject *of_class(const Call *self, PyObject *message)

@@ -175,13 +175,7 @@ static int bind(const Binding *binding)
 
 static int own_all_releases(const Plan *plan)
 {
-    for (int i = 0; i < plan->struct_count; i++) {
-        const Struct *structure = &plan->structs[i];
-        if (own_release(structure->cls) < 0) return -1;
-        for (int k = 0; k < structure->count; k++) {
-            if (structure->fields[k].list != NULL && own_release(structure->fields[k].list) < 0) return -1;
-        }
-    }
+    for (int i = 0; i < plan->struct_count; i++) if (own_release(plan->structs[i].cls) < 0) return -1;
     return 0;
 }
 

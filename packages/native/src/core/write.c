@@ -221,8 +221,10 @@ INLINE int write_value(const Op *op, PyObject *value, Out *out)
 /* Compares values of exact builtin types and UUIDs, which run no Python code. */
 static int is_default_value(const Package *package, PyObject *value, PyObject *wanted)
 {
+    int64_t number, other;
     if (value == wanted) return 1;
     if (value == Py_None || wanted == Py_None) return 0;
+    if (int_of(value, &number) == 0 && int_of(wanted, &other) == 0) return number == other;
     if (Py_TYPE(value) != Py_TYPE(wanted)) return -1;
     if (Py_TYPE(value) != package->uuid) return PyObject_RichCompareBool(value, wanted, Py_EQ);
     PyObject *left = SLOT(value, package->uuid_int), *right = SLOT(wanted, package->uuid_int);
@@ -307,7 +309,7 @@ static int write_unknown(const Layout *layout, PyObject *fields, Py_ssize_t *nex
     return 0;
 }
 
-static int write_tags(const Layout *layout, PyObject *object, PyObject *fields, Out *out)
+static NOINLINE int write_tags(const Layout *layout, PyObject *object, PyObject *fields, Out *out)
 {
     uint64_t set = 0, known = 0;
     for (int k = 0; k < layout->tag_count; k++) {

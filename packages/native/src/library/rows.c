@@ -124,10 +124,10 @@ const uint8_t *read_elements(Decoding *decoding, const Op *ops, uint32_t count, 
 #if HAS_COMPUTED_JUMPS
     static const void *const places[] = {PLACES};
 #endif
+    if (count == 0) return p;                                /* `ops` may be NULL */
     const Op *op, *last = ops + count;
     ColumnBuilder *builders = decoding->builders, *builder;
     int64_t n, i = first - 1, stop = first + elements;
-    if (count == 0) return p;
 next_element:
     if (++i == stop) return p;
     op = ops - 1;

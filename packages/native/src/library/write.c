@@ -151,6 +151,7 @@ static uint8_t *write_null(Writing *writing, const Op *op, uint8_t *q)
 
 static uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_t most, int64_t first, int64_t stop, uint8_t *q)
 {
+    if (count == 0) return q;                                /* `ops` may be NULL */
     const Op *last = ops + count;
     for (int64_t i = first; i < stop; i++) {
         RESERVE(most);
