@@ -146,12 +146,6 @@ void free_plan(Plan *plan)
     free_memory(plan);
 }
 
-int layout_of(const Plan *plan, int64_t version)
-{
-    const Text *text = &plan->text;
-    return version < text->lowest || version >= text->lowest + text->version_count ? -1 : text->versions[version - text->lowest];
-}
-
 int is_supported(const Plan *plan, int layout)
 {
     return layout >= 0 && !plan->text.layouts[layout].is_unsupported && !plan->text.layouts[layout].has_wire_types;

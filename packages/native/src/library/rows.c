@@ -70,7 +70,7 @@ static const uint8_t *read_fields(Decoding *decoding, const Op *op, int64_t i, u
     return p;
 }
 
-static const uint8_t *read_tags(Decoding *decoding, const Op *op, int64_t i, uint32_t count, const uint8_t *p, const uint8_t *end)
+static NOINLINE const uint8_t *read_tags(Decoding *decoding, const Op *op, int64_t i, uint32_t count, const uint8_t *p, const uint8_t *end)
 {
     Unknown *all = NULL;
     uint32_t found = 0;
