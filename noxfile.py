@@ -234,7 +234,7 @@ def check_pages(session: nox.Session, *options: str) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Compare the native core with the pure code on invalid input; -- --seconds 600, --sanitize, --guided."""
+    """Compare the native core with the pure code on invalid input; -- --seconds 600, --sanitize, --guided, --tsan."""
     install_fuzz(session)
     session.run("python", "-m", "tests.fuzz", *session.posargs)
 

@@ -45,8 +45,8 @@ class BuildWithCompiler(build_ext):
 
 
 def extension(name: str, **options: object) -> Extension:
-    """Return the extension ``_name`` from the sources of ``src/name`` and ``src/shared``."""
-    folders = Path("src", name), Path("src", "shared")
+    """Return the extension ``_name`` from the sources of ``src/name`` and ``src/library``."""
+    folders = Path("src", name), Path("src", "library")
     sources, headers = (sorted(path.as_posix() for each in folders for path in each.glob(f"*.{kind}")) for kind in "ch")
     return Extension(f"kafka_messages_native._{name}", sources, depends=headers, **options)
 

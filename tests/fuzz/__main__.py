@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.fuzz import build, guided, record
+from tests.fuzz import build, guided, library, record
 
 SORTS = ("read", "write", "construct", "plan", "decode", "encode", "segments", "record_columns", "batch_headers")
 WORK = Path(".work/fuzz")
@@ -22,7 +22,11 @@ def main() -> int:
     arguments = parsed()
     try:
         if arguments.guided:
-            return guided.main(arguments.seconds, WORK)
+            return library.guided(arguments.seconds, WORK) or guided.main(arguments.seconds, WORK)
+        if arguments.tsan and arguments.python:
+            return library.free_threaded(arguments.python, arguments.seconds, WORK)
+        if arguments.tsan:
+            return library.threads(arguments.inputs, WORK)
         if arguments.sanitize and "FUZZ_BUILD" not in os.environ:
             return sanitized(arguments.tests)
     except build.NoCompiler as error:
@@ -42,6 +46,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--sanitize", action="store_true", help="build with AddressSanitizer and UBSan")
     parser.add_argument("--tests", action="store_true", help="with --sanitize: run tests/native instead")
     parser.add_argument("--guided", action="store_true", help="fuzz guided by coverage, with libFuzzer")
+    parser.add_argument("--tsan", action="store_true", help="run the C library in 8 threads under ThreadSanitizer")
+    parser.add_argument("--inputs", type=int, default=1_000_000, help="with --tsan: number of inputs (default 1000000)")
+    parser.add_argument("--python", help="with --tsan: fuzz the extensions in this free-threaded Python instead")
     return parser.parse_args()
 
 

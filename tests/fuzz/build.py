@@ -25,9 +25,9 @@ def build(target: Path, compiler: str, *flags: str, python: str = sys.executable
     package = target / "kafka_messages_native"
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(SOURCES / "kafka_messages_native", package)
-    include, core_suffix = json.loads(subprocess.run([python, "-c", ASK], check=True, capture_output=True).stdout)
-    for name, suffix in (("core", core_suffix), ("columns", ".abi3.so")):
-        sources = sorted(str(path) for each in (name, "shared") for path in (SOURCES / each).glob("*.c"))
+    include, suffix = json.loads(subprocess.run([python, "-c", ASK], check=True, capture_output=True).stdout)
+    for name in ("core", "columns"):
+        sources = sorted(str(path) for each in (name, "library") for path in (SOURCES / each).glob("*.c"))
         output = ("-o", str(package / f"_{name}{suffix}"))
         subprocess.run(
             [compiler, "-shared", "-fPIC", "-O1", "-g", f"-I{include}", *flags, *sources, *output], check=True
@@ -35,10 +35,10 @@ def build(target: Path, compiler: str, *flags: str, python: str = sys.executable
     return target
 
 
-def preloaded(compiler: str = "gcc") -> str:
-    """Return LD_PRELOAD for a Python without sanitizers."""
+def preloaded(compiler: str = "gcc", *libraries: str) -> str:
+    """Return LD_PRELOAD for a Python without sanitizers, by default those of SANITIZERS."""
     found = []
-    for library in ("libasan.so", "libubsan.so", "libstdc++.so.6"):  # libstdc++ for exceptions inside pyarrow
+    for library in (*(libraries or ("libasan.so", "libubsan.so")), "libstdc++.so.6"):  # for exceptions inside pyarrow
         printed = subprocess.run([compiler, f"-print-file-name={library}"], check=True, capture_output=True, text=True)
         path = Path(printed.stdout.strip())
         if not path.is_absolute():

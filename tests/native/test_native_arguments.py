@@ -95,9 +95,9 @@ def test_argument_forms_match_the_pure_code() -> None:
 def test_unknown_tags_are_written_sorted() -> None:
     several = [RawTaggedField(tag, bytes([tag % 256])) for tag in (70_000, 9, 5, 300, 2**32 - 1, 7, 8, 6)]
     for fields, is_native in (
-        (several, True),
-        (several[::-1], True),
-        ([RawTaggedField(tag, b"") for tag in range(63, 31, -1)], True),
+        (sorted(several, key=lambda field: field.tag), True),
+        (several, False),
+        ([RawTaggedField(tag, b"") for tag in range(32, 999)], True),
         ([RawTaggedField(tag, b"") for tag in range(64, 31, -1)], False),
         ([*several, RawTaggedField(5, b"")], False),
         ([*several, RawTaggedField(1, b"")], False),

@@ -202,7 +202,7 @@ class Deeper(Beat):
     pass
 for cls in (HeartbeatRequest, Beat, Deeper):
     framed = cls.read_from(b"x" + data, 1, 4)[0]
-    for found in (cls.read(data, 4), framed, cls().read(data, 4), cls.read(version=4, data=data)):
+    for found in (cls.read(data, 4), framed, cls().read(data, 4), cls.read(data=data, version=4)):
         assert type(found) is cls and found.group_id == "g"
 assert type(kept(data, 4)) is HeartbeatRequest
 print(type(Deeper.read).__name__, HeartbeatRequest._native.declined)

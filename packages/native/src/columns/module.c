@@ -1,6 +1,5 @@
 /* The module with its functions; it has no state and no types. */
-#include "batches.h"
-#include "builder.h"
+#include "columns.h"
 
 static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
 {
@@ -10,15 +9,8 @@ static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
     Py_RETURN_NONE;
 }
 
-/* Returns the address of the struct in an array capsule, for consumers that need no schema. */
-static PyObject *address_of(PyObject *module, PyObject *capsule)
-{
-    void *array = PyCapsule_GetPointer(capsule, "arrow_array");
-    return array == NULL ? NULL : PyLong_FromVoidPtr(array);
-}
-
 static PyMethodDef functions[] = {
-    {"plan", new_plan, METH_VARARGS,
+    {"plan", make_plan, METH_VARARGS,
      "plan(text, has_unknown, /)\n--\n\nReturn the column plan of a message; has_unknown adds a map of unknown tags to each struct."},
     {"decode", decode, METH_VARARGS,
      "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nReturn the columns as two Arrow capsules, "

@@ -13,20 +13,23 @@ typedef struct {
     Plan *plan;                  /* for a reader, the plan of its class; else NULL */
     PyTypeObject *cls;
     PyObject *name, *pure;       /* `pure`: the Python method; for a reader, bound to the class */
+    enum { READ, READ_FROM, WRITE, CHUNKS, SIZE } form;
 } Call;
+
+INLINE void count_declined(Plan *plan) { SET_RELAXED(&plan->declined, GET_RELAXED(&plan->declined) + 1); }
 
 static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObject *names)
 {
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;   /* such as Ctrl-C in __buffer__ */
     PyErr_Clear();
-    if (self->plan != NULL) self->plan->declined++;
+    if (self->plan != NULL) count_declined(self->plan);
     return PyObject_Vectorcall(self->pure, args, flags, names);
 }
 
 /* Returns a new reference to the plan of a class; NULL, perhaps with an exception, if there is none. */
 static Plan *plan_of(const Package *package, PyTypeObject *cls)
 {
-    PyObject *found = Py_XNewRef(_PyType_Lookup(cls, package->plan_name));
+    PyObject *found = attribute_of(cls, package->plan_name);
     if (UNLIKELY(found == NULL)) found = PyObject_CallOneArg(package->make_plan, (PyObject *)cls);
     if (LIKELY(found != NULL && Py_TYPE(found) == package->plan_type)) return (Plan *)found;
     Py_XDECREF(found);
@@ -44,50 +47,39 @@ static PyObject *as_bytes(PyObject *data)
     return bytes;
 }
 
-/* Reads a message and sets the bytes used and left; NULL if declined. */
-static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t offset, PyObject *version, Py_ssize_t *used,
-                         Py_ssize_t *left)
+/* Reads a message at a position and sets the position after it; NULL if declined, or if the data must end there but does not. */
+static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t *at, PyObject *version, int is_whole)
 {
     const Layout *layout = layout_at(self->plan, version);
     PyObject *bytes = LIKELY(layout != NULL) ? as_bytes(data) : NULL, *message = NULL;
     if (UNLIKELY(bytes == NULL)) return NULL;
-    Py_ssize_t size = PyBytes_GET_SIZE(bytes) - offset;
-    if (LIKELY(size >= 0)) {
-        message = read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(bytes) + offset, size, used);
-        *left = size - *used;
+    Py_ssize_t left = PyBytes_GET_SIZE(bytes) - *at, used;
+    if (LIKELY(left >= 0)) {
+        message = read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(bytes) + *at, left, &used);
+        if (UNLIKELY(is_whole && used < left)) Py_CLEAR(message);
+        *at += used;
     }
     Py_DECREF(bytes);
     return message;
 }
 
-/* Puts `count` positional and keyword arguments in order; 0 if the Python method must report an error. */
-static int in_order(PyObject *const *args, Py_ssize_t given, PyObject *names, int count, const char *const *wanted,
-                    PyObject **out)
+/* Checks that the arguments after the positional ones are named in order, as `wanted`. */
+static int in_order(Py_ssize_t given, PyObject *names, Py_ssize_t count, const char *const *wanted)
 {
     Py_ssize_t named = PyTuple_GET_SIZE(names);
     if (given + named != count) return 0;
-    for (int i = 0; i < count; i++) out[i] = i < given ? args[i] : NULL;
-    for (Py_ssize_t k = 0; k < named; k++) {
-        for (int i = (int)given; i < count; i++) {
-            if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), wanted[i]) == 0) out[i] = args[given + k];
-        }
+    for (Py_ssize_t i = 0; i < named; i++) {
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), wanted[given + i]) != 0) return 0;
     }
-    for (int i = 0; i < count; i++) if (out[i] == NULL) return 0;
     return 1;
 }
 
-/* Sets `values` to the arguments in order, or to NULL if the Python method must report an error. */
+/* Declares whether the arguments are those of the method, in order; otherwise the Python method handles them. */
 #define ARGUMENTS(count, ...)                                                                          \
-    PyObject *ordered[count];                                                                          \
+    static const char *const wanted[] = {__VA_ARGS__};                                                 \
     Call *self = (Call *)callable;                                                                     \
     Py_ssize_t given = PyVectorcall_NARGS(flags);                                                      \
-    PyObject *const *values = args;                                                                    \
-    if (UNLIKELY(names != NULL)) {                                                                     \
-        static const char *const wanted[] = {__VA_ARGS__};                                             \
-        values = in_order(args, given, names, count, wanted, ordered) ? ordered : NULL;                \
-    } else if (given != (count)) {                                                                     \
-        values = NULL;                                                                                 \
-    }
+    int is_usual = LIKELY(names == NULL) ? given == (count) : in_order(given, names, count, wanted);
 
 /* Converts a message to the requested class; steals the reference. */
 INLINE PyObject *of_class(const Call *self, PyObject *message)
@@ -101,73 +93,50 @@ INLINE PyObject *of_class(const Call *self, PyObject *message)
 static PyObject *call_read(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(2, "data", "version")
-    if (LIKELY(values != NULL)) {
-        Py_ssize_t used, left;
-        PyObject *message = read_at(self, values[0], 0, values[1], &used, &left);
-        if (LIKELY(message != NULL)) {
-            if (LIKELY(left == 0)) return of_class(self, message);
-            Py_DECREF(message);
-        }
-    }
-    return purely(self, args, flags, names);
+    Py_ssize_t at = 0;
+    PyObject *message = LIKELY(is_usual) ? read_at(self, args[0], &at, args[1], 1) : NULL;
+    return LIKELY(message != NULL) ? of_class(self, message) : purely(self, args, flags, names);
 }
 
 static PyObject *call_read_from(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(3, "data", "offset", "version")
     int64_t offset;
-    if (LIKELY(values != NULL && int_of(values[1], &offset) == 0 && offset >= 0 && offset <= PY_SSIZE_T_MAX)) {
-        Py_ssize_t used, left;
-        PyObject *message = read_at(self, values[0], (Py_ssize_t)offset, values[2], &used, &left);
-        if (LIKELY(message != NULL)) {
-            if ((message = of_class(self, message)) == NULL) return NULL;
-            PyObject *end = PyLong_FromSsize_t((Py_ssize_t)offset + used);
-            PyObject *result = end == NULL ? NULL : PyTuple_Pack(2, message, end);
-            Py_XDECREF(end);
-            Py_DECREF(message);
-            return result;
-        }
-    }
-    return purely(self, args, flags, names);
-}
-
-/* Returns bytes or a list of them; NULL if declined. */
-static PyObject *written(const Call *self, PyObject *const *values, int in_pieces)
-{
-    Plan *plan = values == NULL ? NULL : plan_of(self->package, Py_TYPE(values[0]));
-    if (UNLIKELY(plan == NULL)) return NULL;
-    const Layout *layout = layout_at(plan, values[1]);
-    PyObject *result = layout == NULL ? NULL
-                       : in_pieces    ? write_chunks(plan, layout, values[0])
-                                      : write_message(plan, layout, values[0], &plan->hint);
-    if (UNLIKELY(result == NULL)) plan->declined++;
-    Py_DECREF(plan);
+    int is_offset = is_usual && int_of(args[1], &offset) == 0 && offset >= 0 && offset <= PY_SSIZE_T_MAX;
+    Py_ssize_t at = is_offset ? (Py_ssize_t)offset : 0;
+    PyObject *message = LIKELY(is_offset) ? read_at(self, args[0], &at, args[2], 0) : NULL;
+    if (UNLIKELY(message == NULL)) return purely(self, args, flags, names);
+    if ((message = of_class(self, message)) == NULL) return NULL;
+    PyObject *end = PyLong_FromSsize_t(at);
+    PyObject *result = end == NULL ? NULL : PyTuple_Pack(2, message, end);
+    Py_XDECREF(end);
+    Py_DECREF(message);
     return result;
 }
 
+/* Returns bytes, a list of them, or their number; NULL if declined. */
+static PyObject *written(const Call *self, PyObject *const *args)
+{
+    Plan *plan = plan_of(self->package, Py_TYPE(args[0]));
+    if (UNLIKELY(plan == NULL)) return NULL;
+    const Layout *layout = IS_FREE_THREADED ? NULL : layout_at(plan, args[1]);
+    PyObject *result = layout == NULL         ? NULL
+                       : self->form == CHUNKS ? write_chunks(plan, layout, args[0])
+                                              : write_message(plan, layout, args[0]);
+    if (UNLIKELY(result == NULL)) count_declined(plan);
+    Py_DECREF(plan);
+    if (LIKELY(self->form != SIZE) || result == NULL) return result;
+    PyObject *size = PyLong_FromSsize_t(PyBytes_GET_SIZE(result));
+    Py_DECREF(result);
+    return size;
+}
+
+/* `write`, `chunks` and `size`. The Python method also knows the size of some messages that cannot be written. */
 static PyObject *call_write(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
 {
     ARGUMENTS(2, "self", "version")
-    PyObject *bytes = written(self, values, 0);
-    return LIKELY(bytes != NULL) ? bytes : purely(self, args, flags, names);
-}
-
-static PyObject *call_chunks(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
-{
-    ARGUMENTS(2, "self", "version")
-    PyObject *pieces = written(self, values, 1);
-    return LIKELY(pieces != NULL) ? pieces : purely(self, args, flags, names);
-}
-
-/* Writes and counts the bytes. The Python method also knows the size of some messages that cannot be written. */
-static PyObject *call_size(PyObject *callable, PyObject *const *args, size_t flags, PyObject *names)
-{
-    ARGUMENTS(2, "self", "version")
-    PyObject *bytes = written(self, values, 0);
-    if (UNLIKELY(bytes == NULL)) return purely(self, args, flags, names);
-    PyObject *size = PyLong_FromSsize_t(PyBytes_GET_SIZE(bytes));
-    Py_DECREF(bytes);
-    return size;
+    PyObject *result = is_usual ? written(self, args) : NULL;
+    return LIKELY(result != NULL) ? result : purely(self, args, flags, names);
 }
 
 static PyObject *new_call(PyTypeObject *type, const Package *package, PyTypeObject *cls, PyObject *name)
@@ -184,28 +153,27 @@ static PyObject *new_call(PyTypeObject *type, const Package *package, PyTypeObje
 static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"", "", "", NULL};
-    static const struct { const char *name; vectorcallfunc call; int is_reader; } methods[] = {
-        {"read", NULL, 1}, {"read_from", NULL, 1}, {"write", call_write, 0}, {"chunks", call_chunks, 0}, {"size", call_size, 0},
-    };
+    static const char *const methods[] = {"read", "read_from", "write", "chunks", "size"};
     const State *state = PyType_GetModuleState(type);
     PyObject *package, *base, *name;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!U", names, state->types[PACKAGE], &package, &PyType_Type, &base, &name)) {
         return NULL;
     }
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, methods[i].name) != 0) continue;
-        if (methods[i].is_reader != (type == state->types[READ_METHOD])) break;
-        Call *self = (Call *)new_call(type, (Package *)package, (PyTypeObject *)base, name);
-        if (self == NULL) return NULL;
-        self->call = methods[i].call;
-        self->pure = Py_XNewRef(_PyType_Lookup((PyTypeObject *)base, name));
-        if (self->pure != NULL) return (PyObject *)self;
-        Py_DECREF(self);
-        PyErr_Format(PyExc_ValueError, "%R has no method %R", base, name);
+    int is_reader = type == state->types[READ_METHOD], form = is_reader ? READ : WRITE, end = is_reader ? WRITE : SIZE + 1;
+    while (form < end && PyUnicode_CompareWithASCIIString(name, methods[form]) != 0) form++;
+    if (form == end) {
+        const char *known = is_reader ? "read or read_from" : "write, chunks or size";
+        PyErr_Format(PyExc_ValueError, "expected the name %s, got %R", known, name);
         return NULL;
     }
-    const char *known = type == state->types[READ_METHOD] ? "read or read_from" : "write, chunks or size";
-    PyErr_Format(PyExc_ValueError, "expected the name %s, got %R", known, name);
+    Call *self = (Call *)new_call(type, (Package *)package, (PyTypeObject *)base, name);
+    if (self == NULL) return NULL;
+    self->form = form;
+    self->call = is_reader ? NULL : call_write;
+    self->pure = attribute_of((PyTypeObject *)base, name);
+    if (self->pure != NULL) return (PyObject *)self;
+    Py_DECREF(self);
+    PyErr_Format(PyExc_ValueError, "%R has no method %R", base, name);
     return NULL;
 }
 
@@ -219,12 +187,11 @@ static PyObject *read_method_get(PyObject *callable, PyObject *object, PyObject 
         if (PyErr_Occurred()) return NULL;
         return Py_TYPE(self->pure)->tp_descr_get(self->pure, object, type);
     }
-    int is_from = PyUnicode_GET_LENGTH(self->name) > 4;
-    PyObject **kept = cls == message_of(plan) ? &plan->readers[is_from] : NULL;
+    PyObject **kept = !IS_FREE_THREADED && cls == message_of(plan) ? &plan->readers[self->form] : NULL;
     PyObject *found = kept == NULL ? NULL : Py_XNewRef(*kept);
     if (UNLIKELY(found == NULL) && (found = new_call(self->package->reader_type, self->package, cls, self->name)) != NULL) {
         Call *reader = (Call *)found;
-        reader->call = is_from ? call_read_from : call_read;
+        reader->call = self->form == READ ? call_read : call_read_from;
         reader->plan = (Plan *)Py_NewRef(plan);
         reader->pure = Py_TYPE(self->pure)->tp_descr_get(self->pure, NULL, (PyObject *)cls);
         if (reader->pure == NULL) Py_CLEAR(found);
@@ -266,23 +233,25 @@ static PyObject *write_method_get(PyObject *self, PyObject *object, PyObject *ty
 /* Forwards missing attributes, such as name and signature, to the Python method, for help() and inspect. */
 static PyObject *call_getattro(PyObject *self, PyObject *name)
 {
-    int is_module = PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__module__") == 0;
-    PyObject *result = is_module ? PyObject_GetAttr(((Call *)self)->pure, name) : PyObject_GenericGetAttr(self, name);
+    PyObject *pure = ((Call *)self)->pure;
+    static const char *const of_type[] = {"__doc__", "__module__"};          /* which the type of `self` has too */
+    for (int i = 0; i < 2 && PyUnicode_Check(name); i++) {
+        if (PyUnicode_CompareWithASCIIString(name, of_type[i]) == 0) return PyObject_GetAttr(pure, name);
+    }
+    PyObject *result = PyObject_GenericGetAttr(self, name);
     if (result != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return result;
     PyErr_Clear();
-    return PyObject_GetAttr(((Call *)self)->pure, name);
+    return PyObject_GetAttr(pure, name);
 }
-
-static PyObject *call_doc(PyObject *self, void *unused) { return PyObject_GetAttrString(((Call *)self)->pure, "__doc__"); }
 
 static PyObject *call_reduce(PyObject *self, PyObject *unused)
 {
-    PyObject *getattr = PyEval_GetBuiltins() == NULL ? NULL : PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
+    PyObject *getattr = PyEval_GetBuiltins() == NULL ? NULL : PyMapping_GetItemString(PyEval_GetBuiltins(), "getattr");
     if (getattr == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "cannot pickle a method: getattr is missing from the builtins namespace");
         return NULL;
     }
-    return Py_BuildValue("O(OO)", getattr, ((Call *)self)->cls, ((Call *)self)->name);
+    return Py_BuildValue("N(OO)", getattr, ((Call *)self)->cls, ((Call *)self)->name);
 }
 
 static PyMemberDef call_members[] = {
@@ -291,13 +260,11 @@ static PyMemberDef call_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyGetSetDef call_properties[] = {{"__doc__", call_doc, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
-
 static PyMethodDef call_methods[] = {{"__reduce__", call_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 
 #define CALL_SLOTS                                                                                              \
-    {Py_tp_traverse, call_traverse}, {Py_tp_dealloc, call_dealloc}, {Py_tp_getset, call_properties},            \
-    {Py_tp_methods, call_methods}, {Py_tp_getattro, call_getattro}, {Py_tp_members, call_members}
+    {Py_tp_traverse, call_traverse}, {Py_tp_dealloc, call_dealloc}, {Py_tp_methods, call_methods},              \
+    {Py_tp_getattro, call_getattro}, {Py_tp_members, call_members}
 
 /* Immutable, so that the interpreter caches lookups. */
 #define CALL_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE)

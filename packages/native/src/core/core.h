@@ -4,13 +4,20 @@
  * that the caller at the top clears), and the Python code runs on the same input and reports the error. */
 #pragma once
 
-#include "../shared/shared.h"
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 
+#include "../library/library.h"
+
+/* Free-threaded builds, where other threads may change any shared object. Reading creates objects that no other thread
+ * sees, so it needs no locks. Writing, constructors and the release of objects are left to Python there, and nothing is
+ * kept between calls. */
 #ifdef Py_GIL_DISABLED
-#error "the core reads lists and slots without locks: free-threaded builds of Python use the pure code"
+#define IS_FREE_THREADED 1
+#else
+#define IS_FREE_THREADED 0
 #endif
 
-#define MAX_UNKNOWN 32           /* unknown tagged fields of an object; more are declined */
 #define LOWEST_INT -256          /* integers from here to HIGHEST_INT are cached */
 #define HIGHEST_INT 1023
 #define LONGEST_MEMO 255         /* up to this length, a text equal to the last one of its field is the same object */
@@ -93,8 +100,9 @@ typedef struct Layout {
 typedef struct {
     PyObject_HEAD
     Package *package;
-    Struct **structs;
-    Layout **layouts;
+    Arena arena;                 /* of structs, fields, layouts and operations */
+    Struct *structs;
+    Layout *layouts;
     int struct_count, layout_count;
     Layout **versions;           /* from `lowest` on; NULL for missing or unsupported versions */
     int lowest, version_count;
@@ -125,7 +133,7 @@ extern PyType_Spec package_spec, plan_spec;
 
 /* read.c, write.c */
 PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *end);
-PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *message, Py_ssize_t *hint);
+PyObject *write_message(Plan *plan, const Layout *layout, PyObject *message);
 PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message);
 int is_default(const Package *package, const Field *field, PyObject *value);
 
@@ -149,9 +157,15 @@ static inline void drop_untracked(PyObject *object)
     Py_DECREF(object);
 }
 
-/* Creates a list of `count` empty items, not tracked by the collector; `cls` is list or accepted by is_list_class(). */
+/* Creates a list of `count` empty items, not tracked by the collector; `cls` is list or accepted by is_list_class(). In
+ * free-threaded builds lists have another layout, and those of a subclass must be empty. */
 INLINE PyObject *new_list(PyTypeObject *cls, Py_ssize_t count)
 {
+#ifdef Py_GIL_DISABLED
+    PyObject *list = cls == &PyList_Type ? PyList_New(count) : PyObject_CallNoArgs((PyObject *)cls);
+    if (list != NULL) PyObject_GC_UnTrack(list);
+    return list;
+#else
     PyListObject *list = (PyListObject *)PyObject_GC_New(PyListObject, cls);
     if (UNLIKELY(list == NULL)) return NULL;
     memset((char *)list + sizeof(PyVarObject), 0, cls->tp_basicsize - sizeof(PyVarObject));
@@ -163,6 +177,17 @@ INLINE PyObject *new_list(PyTypeObject *cls, Py_ssize_t count)
         Py_SET_SIZE(list, count);
     }
     return (PyObject *)list;
+#endif
+}
+
+/* Returns a new reference to an attribute of a class, as stored, or NULL. */
+INLINE PyObject *attribute_of(PyTypeObject *cls, PyObject *name)
+{
+#ifdef Py_GIL_DISABLED
+    return _PyType_LookupRef(cls, name);
+#else
+    return Py_XNewRef(_PyType_Lookup(cls, name));
+#endif
 }
 
 INLINE PyObject *new_int(const Package *package, int64_t value)
@@ -196,28 +221,6 @@ INLINE int int_of(PyObject *object, int64_t *value)
     return overflow ? -1 : 0;
 }
 
-/* Unknown tagged fields of one object, by ascending tag. */
-typedef struct {
-    uint32_t tags[MAX_UNKNOWN];
-    PyObject *values[MAX_UNKNOWN];
-    int count;
-} Unknown;
-
-/* Inserts a field in the order of tags; -1 for a duplicate tag or too many fields. */
-static inline int add_unknown(Unknown *unknown, uint32_t tag, PyObject *value)
-{
-    if (unknown->count == MAX_UNKNOWN) return -1;
-    int at = unknown->count;
-    while (at > 0 && unknown->tags[at - 1] > tag) at--;
-    if (at > 0 && unknown->tags[at - 1] == tag) return -1;
-    memmove(unknown->tags + at + 1, unknown->tags + at, (unknown->count - at) * sizeof *unknown->tags);
-    memmove(unknown->values + at + 1, unknown->values + at, (unknown->count - at) * sizeof *unknown->values);
-    unknown->tags[at] = tag;
-    unknown->values[at] = value;
-    unknown->count++;
-    return 0;
-}
-
 /* Returns the index of a tagged field, or -1. */
 static inline int find_tag(const Layout *layout, uint32_t tag)
 {
@@ -232,7 +235,7 @@ static inline int is_foreign(const Layout *layout, uint32_t tag)
 }
 
 /* The class of the message: that of the last struct. */
-INLINE PyTypeObject *message_of(const Plan *plan) { return plan->structs[plan->struct_count - 1]->cls; }
+INLINE PyTypeObject *message_of(const Plan *plan) { return plan->structs[plan->struct_count - 1].cls; }
 
 /* The layout of a version, or NULL if it is missing or unsupported. */
 INLINE Layout *layout_at(const Plan *plan, PyObject *version)

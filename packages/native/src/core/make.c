@@ -154,10 +154,10 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     if (maker == NULL) return NULL;
     maker->plan = (Plan *)Py_NewRef(plan);
     for (int i = 0; i < maker->plan->struct_count; i++) {
-        const Struct *structure = maker->plan->structs[i];
+        const Struct *structure = &maker->plan->structs[i];
         if ((PyObject *)structure->cls == cls) maker->structure = structure;
     }
-    maker->init = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, maker->plan->package->init_name));
+    maker->init = attribute_of((PyTypeObject *)cls, maker->plan->package->init_name);
     if (maker->structure != NULL && maker->init != NULL) return (PyObject *)maker;
     PyErr_Format(PyExc_TypeError, "%R is not a class of the plan", cls);
     Py_DECREF(maker);
@@ -171,6 +171,7 @@ PyObject *use_maker(PyObject *module, PyObject *cls)
         PyErr_Format(PyExc_TypeError, "expected a class with its own Maker in _maker, got %R", cls);
         return NULL;
     }
+    if (IS_FREE_THREADED) Py_RETURN_NONE;                /* the generated constructor stays in use */
     Py_XSETREF(((PyHeapTypeObject *)cls)->ht_module, Py_NewRef(module));     /* NULL for classes created by Python code */
     ((PyTypeObject *)cls)->tp_vectorcall = made;
     Py_RETURN_NONE;

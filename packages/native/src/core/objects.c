@@ -15,13 +15,15 @@ int find_slot(PyTypeObject *type, const char *prefix, const char *name, uint32_t
 {
     PyObject *full = name_of(prefix, name);
     if (full == NULL) return -1;
-    PyObject *found = _PyType_Lookup(type, full);
+    PyObject *found = attribute_of(type, full);
     Py_DECREF(full);
     if (found == NULL || Py_TYPE(found) != &PyMemberDescr_Type) {
         PyErr_Format(PyExc_TypeError, "%s.%s%s is not a slot", type->tp_name, prefix, name);
+        Py_XDECREF(found);
         return -1;
     }
-    PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
+    PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;      /* of the class */
+    Py_DECREF(found);
     Py_ssize_t end = type->tp_basicsize - (Py_ssize_t)sizeof(PyObject *);
     if (member->type != T_OBJECT_EX || member->offset < (Py_ssize_t)sizeof(PyObject) || member->offset > end) {
         PyErr_Format(PyExc_TypeError, "%s.%s%s is not a slot for objects", type->tp_name, prefix, name);
@@ -66,8 +68,6 @@ int is_list_class(PyTypeObject *type)
            type->tp_basicsize == (Py_ssize_t)(sizeof(PyListObject) + sizeof(PyObject *));
 }
 
-static void release_list_object(PyObject *self);
-
 /* Empties a list that is not tracked by the collector. */
 INLINE void drop_items(PyListObject *list)
 {
@@ -107,11 +107,11 @@ static void drop_slots(PyObject *self, PyTypeObject *cls)
 
 static void release_object(PyObject *self);
 
-/* Returns the class with this release function: the object's own, or the base of a Python subclass. */
-INLINE PyTypeObject *released_class(PyObject *self, destructor release)
+/* Returns the class with our release function: the object's own, or the base of a Python subclass. */
+INLINE PyTypeObject *released_class(PyObject *self)
 {
     PyTypeObject *cls = Py_TYPE(self);
-    while (cls->tp_dealloc != release && cls->tp_base != NULL) cls = cls->tp_base;   /* NULL: its bases were changed */
+    while (cls->tp_dealloc != release_object && cls->tp_base != NULL) cls = cls->tp_base;   /* NULL: its bases were changed */
     return cls;
 }
 
@@ -138,7 +138,7 @@ static void release_at_depth(PyObject *self, PyTypeObject *cls)
 /* tp_dealloc of classes accepted by is_plain_class(): a simplified subtype_dealloc(). */
 static void release_object(PyObject *self)
 {
-    PyTypeObject *cls = released_class(self, release_object);
+    PyTypeObject *cls = released_class(self);
     if (finalized(self, cls) < 0) return;
     PyTypeObject *type = Py_TYPE(self);                  /* after the finalizer, which may change __class__ */
     PyObject_GC_UnTrack(self);
@@ -150,31 +150,14 @@ static void release_object(PyObject *self)
     Py_DECREF(type);                                     /* instances of heap types hold a reference */
 }
 
-/* tp_dealloc of classes accepted by is_list_class(). */
-static void release_list_object(PyObject *self)
-{
-    PyTypeObject *cls = released_class(self, release_list_object);
-    if (finalized(self, cls) < 0) return;
-    PyTypeObject *type = Py_TYPE(self);                  /* after the finalizer, which may change __class__ */
-    PyObject_GC_UnTrack(self);
-    Py_TRASHCAN_BEGIN(self, release_list_object)
-    Py_CLEAR(SLOT(self, sizeof(PyListObject)));
-    drop_items((PyListObject *)self);
-    type->tp_free(self);
-    Py_DECREF(type);
-    Py_TRASHCAN_END
-}
-
-/* Replaces tp_dealloc of a class; -1 with TypeError if neither is_plain_class() nor is_list_class() accepts it. */
+/* Replaces tp_dealloc of a class; -1 with TypeError if is_plain_class() does not accept it. */
 int own_release(PyTypeObject *type)
 {
-    if (type == &PyList_Type || type->tp_dealloc == release_object || type->tp_dealloc == release_list_object) return 0;
-    int is_list = PyType_IsSubtype(type, &PyList_Type);
-    if (is_list ? !is_list_class(type) : !is_plain_class(type)) {
+    if (type->tp_dealloc != release_object && !is_plain_class(type)) {
         PyErr_Format(PyExc_TypeError, "%s does not have the memory layout of a generated class", type->tp_name);
         return -1;
     }
-    type->tp_dealloc = is_list ? release_list_object : release_object;
+    if (!IS_FREE_THREADED) type->tp_dealloc = release_object;
     return 0;
 }
 

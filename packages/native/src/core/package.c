@@ -1,14 +1,6 @@
 /* Classes and values of a generated package, apart from its messages. */
 #include "core.h"
 
-static int take_small_ints(Package *package)
-{
-    for (int value = LOWEST_INT; value <= HIGHEST_INT; value++) {
-        if ((package->small[value - LOWEST_INT] = PyLong_FromLong(value)) == NULL) return -1;
-    }
-    return 0;
-}
-
 static int take_raw(Package *package, PyTypeObject *raw)
 {
     package->raw = (PyTypeObject *)Py_NewRef((PyObject *)raw);
@@ -57,10 +49,11 @@ static PyObject *package_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     package->init_name = Py_NewRef(state->names[INIT_NAME]);
     package->plan_name = Py_NewRef(state->names[PLAN_NAME]);
     package->empty_tuple = PyTuple_New(0);
-    if (package->empty_tuple != NULL && take_small_ints(package) == 0 && take_raw(package, (PyTypeObject *)raw) == 0 &&
-        take_uuid(package, zero) == 0) {
-        return (PyObject *)package;
+    int failed = package->empty_tuple == NULL || take_raw(package, (PyTypeObject *)raw) < 0 || take_uuid(package, zero) < 0;
+    for (int i = 0; !failed && i <= HIGHEST_INT - LOWEST_INT; i++) {
+        failed = (package->small[i] = PyLong_FromLong(LOWEST_INT + i)) == NULL;
     }
+    if (!failed) return (PyObject *)package;
     Py_DECREF(package);
     return NULL;
 }

@@ -11,16 +11,11 @@ typedef struct {
 
 #define LEFT(in) ((in)->end - (in)->p)
 
-/* Reads an unsigned varint of 32 bits, usually one byte. */
 INLINE int read_unsigned(In *in, uint32_t *value)
 {
-    if (UNLIKELY(in->p >= in->end)) return -1;
-    if (LIKELY(*in->p < 128)) { *value = *in->p++; return 0; }
-    uint64_t wide;
-    const uint8_t *behind = get_varint(in->p, in->end, 32, &wide);
-    if (behind == NULL) return -1;
+    const uint8_t *behind = get_varint32(in->p, in->end, value);
+    if (UNLIKELY(behind == NULL)) return -1;
     in->p = behind;
-    *value = (uint32_t)wide;
     return 0;
 }
 
@@ -57,7 +52,7 @@ INLINE PyObject *new_text(Op *op, const uint8_t *bytes, Py_ssize_t size)
     PyObject *text = PyUnicode_New(size, 127);
     if (UNLIKELY(text == NULL)) return NULL;
     memcpy(PyUnicode_1BYTE_DATA(text), bytes, size);
-    if (size <= LONGEST_MEMO) Py_XSETREF(op->memo, Py_NewRef(text));   /* releases only texts, so no other code runs */
+    if (!IS_FREE_THREADED && size <= LONGEST_MEMO) Py_XSETREF(op->memo, Py_NewRef(text));   /* releases only texts, so no other code runs */
     return text;
 }
 
@@ -150,13 +145,15 @@ static PyObject *read_array(Op *op, In *in)
     int64_t count = read_length(in, op->is_compact, 4, op->is_nullable);
     if (UNLIKELY(count < 0)) return count == NULL_LENGTH ? Py_NewRef(Py_None) : NULL;
     if (UNLIKELY(op->least == 0 ? count > MAX_EMPTY : count > LEFT(in) / op->least)) return NULL;
-    PyObject *list = new_list(op->field->list, count);
+    int is_converted = IS_FREE_THREADED && op->field->list != &PyList_Type;
+    PyObject *list = new_list(is_converted ? &PyList_Type : op->field->list, count);
     if (UNLIKELY(list == NULL)) return NULL;
     int failed = read_elements(op, ((PyListObject *)list)->ob_item, count, in) < 0;
     if (UNLIKELY(failed) || !op->field->is_leaf_list) PyObject_GC_Track(list);
-    if (LIKELY(!failed)) return list;
+    if (LIKELY(!failed && !is_converted)) return list;
+    PyObject *converted = failed ? NULL : PyObject_CallOneArg((PyObject *)op->field->list, list);
     Py_DECREF(list);
-    return NULL;
+    return converted;
 }
 
 INLINE PyObject *read_value(Op *op, In *in)
@@ -173,8 +170,8 @@ INLINE PyObject *read_value(Op *op, In *in)
     return read_struct(op->layout, in);
 }
 
-/* Adds an unknown field of `size` available bytes; -1 for a duplicate tag or too many fields. */
-static int keep_unknown(Unknown *unknown, uint32_t tag, uint32_t size, In *in)
+/* Adds an unknown field of `size` available bytes to a list. */
+static int keep_unknown(PyObject *unknown, uint32_t tag, uint32_t size, In *in)
 {
     const Package *package = in->package;
     PyObject *field = new_object(package->raw);
@@ -182,9 +179,10 @@ static int keep_unknown(Unknown *unknown, uint32_t tag, uint32_t size, In *in)
     SLOT(field, package->raw_tag) = PyLong_FromUnsignedLong(tag);
     SLOT(field, package->raw_data) = PyBytes_FromStringAndSize((const char *)in->p, size);
     int has_both = SLOT(field, package->raw_tag) != NULL && SLOT(field, package->raw_data) != NULL;
-    if (has_both && add_unknown(unknown, tag, field) == 0) return 0;
-    drop_untracked(field);
-    return -1;
+    int failed = !has_both || PyList_Append(unknown, field) < 0;
+    if (failed) drop_untracked(field);
+    else Py_DECREF(field);
+    return failed ? -1 : 0;
 }
 
 /* Reads a known tagged field, which must use exactly `size` bytes. */
@@ -198,10 +196,12 @@ static int read_tagged(Op *op, PyObject *object, uint32_t size, const In *in)
     return 0;
 }
 
-/* Reads the fields of a tag section. Each has at least two bytes, so the input bounds a forged count. */
-static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t count, In *in, Unknown *unknown)
+/* Reads the fields of a tag section. Each has at least two bytes, so the input bounds a forged count. Unknown tags that
+ * do not ascend, as Kafka writes them, are declined. */
+static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t count, In *in, PyObject *unknown)
 {
     uint64_t seen = 0;
+    int64_t last = -1;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t tag, size;
         if (read_unsigned(in, &tag) < 0 || read_unsigned(in, &size) < 0 || (int64_t)size > LEFT(in)) return -1;
@@ -211,7 +211,8 @@ static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t coun
             seen |= 1ULL << known;
             if (read_tagged(&layout->tags[known], object, size, in) < 0) return -1;
         } else {
-            if (is_foreign(layout, tag) || keep_unknown(unknown, tag, size, in) < 0) return -1;
+            if (tag <= last || is_foreign(layout, tag) || keep_unknown(unknown, tag, size, in) < 0) return -1;
+            last = tag;
         }
         in->p += size;
     }
@@ -229,19 +230,15 @@ static int tags_by_default(const Layout *layout, PyObject *object, const Package
 
 static int read_tags(const Layout *layout, PyObject *object, In *in)
 {
-    Unknown unknown;
-    unknown.count = 0;
     uint32_t count;
-    PyObject *kept = NULL;
-    int failed = read_unsigned(in, &count) < 0 || read_tag_fields(layout, object, count, in, &unknown) < 0 ||
-                 tags_by_default(layout, object, in->package) < 0 || (kept = PyTuple_New(unknown.count)) == NULL;
-    for (int i = 0; i < unknown.count; i++) {
-        if (failed) Py_DECREF(unknown.values[i]);
-        else PyTuple_SET_ITEM(kept, i, unknown.values[i]);
+    PyObject *unknown = PyList_New(0), *kept = NULL;
+    if (unknown != NULL && read_unsigned(in, &count) == 0 && read_tag_fields(layout, object, count, in, unknown) == 0 &&
+        tags_by_default(layout, object, in->package) == 0) {
+        kept = PyList_AsTuple(unknown);
     }
-    if (failed) return -1;
+    Py_XDECREF(unknown);
     SLOT(object, layout->structure->unknown) = kept;
-    return 0;
+    return kept == NULL ? -1 : 0;
 }
 
 /* Reads the tag section, if any, usually one byte. */

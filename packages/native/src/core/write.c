@@ -8,36 +8,19 @@ typedef struct {
     uint8_t *p, *start, *end;    /* the cursor and its buffer */
     PyObject *bytes;             /* owner of the buffer; NULL for the caller's short buffer */
     const Package *package;
-    struct Cuts *cuts;           /* long bytes that are not copied, or NULL */
+    PyObject *chunks;            /* list of the bytes before `start`, among them long ones that are not copied; or NULL */
 } Out;
 
 #define LONG 16384               /* write_chunks() does not copy bytes objects of at least this size, as in Python */
 
-/* Long bytes objects that are not copied, with their positions between the bytes of the buffer. */
-typedef struct Cuts {
-    struct { PyObject *bytes; Py_ssize_t offset; } *held;
-    Py_ssize_t count, capacity;
-} Cuts;
-
-static void drop_cuts(Cuts *cuts)
+/* Moves the bytes of the buffer to the list, then adds `held` unless it is NULL. */
+static int put_chunk(Out *out, PyObject *held)
 {
-    for (Py_ssize_t i = 0; i < cuts->count; i++) Py_DECREF(cuts->held[i].bytes);
-    PyMem_Free(cuts->held);
-}
-
-static int put_cut(Out *out, PyObject *bytes)
-{
-    Cuts *cuts = out->cuts;
-    if (cuts->count == cuts->capacity) {
-        Py_ssize_t capacity = cuts->capacity * 2 + 8;
-        void *held = PyMem_Realloc(cuts->held, (size_t)capacity * sizeof *cuts->held);
-        if (held == NULL) return -1;
-        cuts->held = held;
-        cuts->capacity = capacity;
-    }
-    cuts->held[cuts->count].offset = out->p - out->start;
-    cuts->held[cuts->count++].bytes = Py_NewRef(bytes);
-    return 0;
+    PyObject *before = PyBytes_FromStringAndSize((const char *)out->start, out->p - out->start);
+    int failed = before == NULL || PyList_Append(out->chunks, before) < 0 || (held != NULL && PyList_Append(out->chunks, held) < 0);
+    Py_XDECREF(before);
+    out->p = out->start;
+    return failed ? -1 : 0;
 }
 
 static int grow(Out *out, Py_ssize_t wanted)
@@ -187,7 +170,7 @@ INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, 
     case KIND_BYTES:
         if (value == Py_None) return is_nullable ? put_length(out, -1, is_compact, 4) : -1;
         if (!PyBytes_CheckExact(value) || put_length(out, PyBytes_GET_SIZE(value), is_compact, 4) < 0) return -1;
-        if (UNLIKELY(out->cuts != NULL) && PyBytes_GET_SIZE(value) >= LONG) return put_cut(out, value);
+        if (UNLIKELY(out->chunks != NULL) && PyBytes_GET_SIZE(value) >= LONG) return put_chunk(out, value);
         return put_bytes(out, PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value));
     }
     return -1;
@@ -235,28 +218,18 @@ INLINE int write_value(const Op *op, PyObject *value, Out *out)
     return write_struct(op->layout, value, out);
 }
 
+/* Compares values of exact builtin types and UUIDs, which run no Python code. */
 static int is_default_value(const Package *package, PyObject *value, PyObject *wanted)
 {
-    int64_t left, right;
+    int64_t number, other;
     if (value == wanted) return 1;
     if (value == Py_None || wanted == Py_None) return 0;
+    if (int_of(value, &number) == 0 && int_of(wanted, &other) == 0) return number == other;
     if (Py_TYPE(value) != Py_TYPE(wanted)) return -1;
-    if (PyBool_Check(value)) return 0;
-    if (PyLong_CheckExact(value)) {
-        return int_of(value, &left) < 0 || int_of(wanted, &right) < 0 ? -1 : left == right;
-    }
-    if (PyUnicode_CheckExact(value)) return PyUnicode_Compare(value, wanted) == 0;
-    if (PyFloat_CheckExact(value)) return PyFloat_AS_DOUBLE(value) == PyFloat_AS_DOUBLE(wanted);
-    if (PyBytes_CheckExact(value)) {
-        Py_ssize_t size = PyBytes_GET_SIZE(value);
-        return size == PyBytes_GET_SIZE(wanted) && !memcmp(PyBytes_AS_STRING(value), PyBytes_AS_STRING(wanted), size);
-    }
-    uint8_t bytes[2][16];
-    PyObject *numbers[2] = {SLOT(value, package->uuid_int), SLOT(wanted, package->uuid_int)};
-    for (int i = 0; i < 2; i++) {                        /* only UUID remains */
-        if (numbers[i] == NULL || !PyLong_CheckExact(numbers[i]) || uuid_bytes(numbers[i], bytes[i]) < 0) return -1;
-    }
-    return !memcmp(bytes[0], bytes[1], 16);
+    if (Py_TYPE(value) != package->uuid) return PyObject_RichCompareBool(value, wanted, Py_EQ);
+    PyObject *left = SLOT(value, package->uuid_int), *right = SLOT(wanted, package->uuid_int);
+    if (left == NULL || right == NULL || !PyLong_CheckExact(left) || !PyLong_CheckExact(right)) return -1;
+    return PyObject_RichCompareBool(left, right, Py_EQ);
 }
 
 static int is_default_struct(const Package *package, const Struct *structure, PyObject *object)
@@ -293,62 +266,52 @@ static int write_tagged(const Op *op, PyObject *value, Out *out)
 {
     RESERVE(LONGEST_VARINT + 1);
     out->p = put_varint(out->p, op->tag);
-    Py_ssize_t at = out->p - out->start;
-    *out->p++ = 0;
-    Cuts *cuts = out->cuts;
-    out->cuts = NULL;                                    /* the size must include all bytes */
+    Py_ssize_t at = ++out->p - out->start;
+    PyObject *chunks = out->chunks;
+    out->chunks = NULL;                                  /* the size must include all bytes */
     int failed = write_value(op, value, out);
-    out->cuts = cuts;
+    out->chunks = chunks;
     if (failed < 0) return -1;
     RESERVE(LONGEST_VARINT);
-    uint8_t *size_byte = out->start + at;
-    size_t size = out->p - size_byte - 1;
+    uint8_t *body = out->start + at, head[LONGEST_VARINT];
+    size_t size = (size_t)(out->p - body), width = (size_t)(put_varint(head, size) - head);
     if (size > UINT32_MAX) return -1;
-    int more = (size >= 1 << 7) + (size >= 1 << 14) + (size >= 1 << 21) + (size >= 1 << 28);
-    if (more) memmove(size_byte + 1 + more, size_byte + 1, size);
-    uint8_t *last = out->p + more;
-    out->p = size_byte;
-    out->p = put_varint(out->p, size);
-    out->p = last;
+    if (width > 1) memmove(body + width - 1, body, size);
+    memcpy(body - 1, head, width);
+    out->p += width - 1;
     return 0;
 }
 
-static int sorted_unknown(const Layout *layout, PyObject *fields, Unknown *unknown, const Package *package)
+/* Gets an unknown field, whose tag must be above `last`; -1 if declined. */
+static int unknown_field(const Layout *layout, PyObject *field, int64_t last, const Package *package, int64_t *tag, PyObject **data)
 {
-    unknown->count = 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(fields); i++) {
-        PyObject *field = PyTuple_GET_ITEM(fields, i);
-        if (Py_TYPE(field) != package->raw) return -1;
-        PyObject *number = SLOT(field, package->raw_tag), *data = SLOT(field, package->raw_data);
-        int64_t tag;
-        if (number == NULL || data == NULL || !PyBytes_CheckExact(data)) return -1;
-        if (int_of(number, &tag) < 0 || tag < 0 || tag > UINT32_MAX) return -1;
-        if (find_tag(layout, (uint32_t)tag) >= 0 || is_foreign(layout, (uint32_t)tag)) return -1;
-        if (PyBytes_GET_SIZE(data) > (Py_ssize_t)UINT32_MAX) return -1;
-        if (add_unknown(unknown, (uint32_t)tag, data) < 0) return -1;
-    }
-    return 0;
+    if (Py_TYPE(field) != package->raw) return -1;
+    PyObject *number = SLOT(field, package->raw_tag);
+    *data = SLOT(field, package->raw_data);
+    if (number == NULL || *data == NULL || !PyBytes_CheckExact(*data) || PyBytes_GET_SIZE(*data) > (Py_ssize_t)UINT32_MAX) return -1;
+    if (int_of(number, tag) < 0 || *tag <= last || *tag > UINT32_MAX) return -1;
+    return find_tag(layout, (uint32_t)*tag) >= 0 || is_foreign(layout, (uint32_t)*tag) ? -1 : 0;
 }
 
 /* Writes the unknown fields from `next` on with tags below a limit. */
-static int write_unknown(const Unknown *unknown, int *next, int64_t limit, Out *out)
+static int write_unknown(const Layout *layout, PyObject *fields, Py_ssize_t *next, int64_t *last, int64_t limit, Out *out)
 {
-    for (; *next < unknown->count && unknown->tags[*next] < limit; ++*next) {
-        PyObject *data = unknown->values[*next];
+    for (; *next < PyTuple_GET_SIZE(fields); ++*next) {
+        PyObject *data;
+        int64_t tag;
+        if (unknown_field(layout, PyTuple_GET_ITEM(fields, *next), *last, out->package, &tag, &data) < 0) return -1;
+        if (tag > limit) return 0;
         RESERVE(2 * LONGEST_VARINT);
-        out->p = put_varint(out->p, unknown->tags[*next]);
+        out->p = put_varint(out->p, (uint64_t)(*last = tag));
         out->p = put_varint(out->p, (uint64_t)PyBytes_GET_SIZE(data));
         if (put_bytes(out, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)) < 0) return -1;
     }
     return 0;
 }
 
-static int write_tags(const Layout *layout, PyObject *object, PyObject *fields, Out *out)
+static NOINLINE int write_tags(const Layout *layout, PyObject *object, PyObject *fields, Out *out)
 {
-    Unknown unknown;
-    uint64_t set = 0;
-    int known = 0;
-    if (sorted_unknown(layout, fields, &unknown, out->package) < 0) return -1;
+    uint64_t set = 0, known = 0;
     for (int k = 0; k < layout->tag_count; k++) {
         const Field *field = layout->tags[k].field;
         int same = is_default(out->package, field, SLOT(object, field->slot));
@@ -356,14 +319,16 @@ static int write_tags(const Layout *layout, PyObject *object, PyObject *fields, 
         if (!same) { set |= 1ULL << k; known++; }
     }
     RESERVE(LONGEST_VARINT);
-    out->p = put_varint(out->p, known + unknown.count);
-    int next = 0;
+    out->p = put_varint(out->p, known + (uint64_t)PyTuple_GET_SIZE(fields));
+    Py_ssize_t next = 0;
+    int64_t last = -1;
     for (int k = 0; k < layout->tag_count; k++) {
-        if (!(set >> k & 1)) continue;
         const Op *op = &layout->tags[k];
-        if (write_unknown(&unknown, &next, op->tag, out) < 0 || write_tagged(op, SLOT(object, op->slot), out) < 0) return -1;
+        if (!(set >> k & 1)) continue;
+        if (write_unknown(layout, fields, &next, &last, op->tag, out) < 0) return -1;
+        if (write_tagged(op, SLOT(object, op->slot), out) < 0) return -1;
     }
-    return write_unknown(&unknown, &next, INT64_MAX, out);
+    return write_unknown(layout, fields, &next, &last, UINT32_MAX, out);
 }
 
 static int write_struct(const Layout *layout, PyObject *object, Out *out)
@@ -390,52 +355,35 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out)
 
 #define SHORT 512                /* messages up to this size are written on the stack and copied once */
 
-/* Returns the bytes of a message, NULL if declined. `hint` is the estimated size, and is updated. */
-PyObject *write_message(const Plan *plan, const Layout *layout, PyObject *message, Py_ssize_t *hint)
+/* Returns the bytes of a message, NULL if declined. */
+PyObject *write_message(Plan *plan, const Layout *layout, PyObject *message)
 {
     uint8_t buffer[SHORT];
     Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package, NULL};
-    if (*hint > SHORT) {
-        if ((out.bytes = PyBytes_FromStringAndSize(NULL, *hint)) == NULL) return NULL;
+    Py_ssize_t hint = GET_RELAXED(&plan->hint);
+    if (hint > SHORT) {
+        if ((out.bytes = PyBytes_FromStringAndSize(NULL, hint)) == NULL) return NULL;
         out.p = out.start = (uint8_t *)PyBytes_AS_STRING(out.bytes);
-        out.end = out.start + *hint;
+        out.end = out.start + hint;
     }
     if (UNLIKELY(write_struct(layout, message, &out) < 0)) {
         Py_XDECREF(out.bytes);
         return NULL;
     }
     Py_ssize_t size = out.p - out.start, wanted = size + 32;
-    if (wanted > *hint || wanted < *hint / 2) *hint = wanted > 1 << 20 ? 1 << 20 : wanted;
+    if (wanted > hint || wanted < hint / 2) SET_RELAXED(&plan->hint, wanted > 1 << 20 ? 1 << 20 : wanted);
     if (out.bytes == NULL) return PyBytes_FromStringAndSize((const char *)buffer, size);
     if (_PyBytes_Resize(&out.bytes, size) < 0) return NULL;
     return out.bytes;
-}
-
-/* Adds the bytes between `from` and `to` of the buffer, then `held` unless it is NULL. */
-static int add_chunks(PyObject *chunks, const uint8_t *start, Py_ssize_t from, Py_ssize_t to, PyObject *held)
-{
-    PyObject *between = PyBytes_FromStringAndSize((const char *)start + from, to - from);
-    int failed = between == NULL || PyList_Append(chunks, between) < 0 || (held != NULL && PyList_Append(chunks, held) < 0);
-    Py_XDECREF(between);
-    return failed ? -1 : 0;
 }
 
 /* Returns a message as a list of bytes objects, of which long ones are not copied; NULL if declined. */
 PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message)
 {
     uint8_t buffer[SHORT];
-    Cuts cuts = {NULL, 0, 0};
-    Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package, &cuts};
-    PyObject *chunks = NULL;
-    if (LIKELY(write_struct(layout, message, &out) == 0) && (chunks = PyList_New(0)) != NULL) {
-        Py_ssize_t at = 0;
-        int failed = 0;
-        for (Py_ssize_t i = 0; i < cuts.count && !failed; at = cuts.held[i++].offset) {
-            failed = add_chunks(chunks, out.start, at, cuts.held[i].offset, cuts.held[i].bytes);
-        }
-        if (failed || add_chunks(chunks, out.start, at, out.p - out.start, NULL) < 0) Py_CLEAR(chunks);
-    }
-    drop_cuts(&cuts);
+    PyObject *chunks = PyList_New(0);
+    Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package, chunks};
+    if (chunks != NULL && (write_struct(layout, message, &out) < 0 || put_chunk(&out, NULL) < 0)) Py_CLEAR(chunks);
     Py_XDECREF(out.bytes);
     return chunks;
 }

@@ -4,7 +4,7 @@
  * length. Their numbers are consecutive, and a struct precedes its fields; only lists lead to another domain. */
 #pragma once
 
-#include "columns.h"
+#include "arrow.h"
 
 #define MAX_COLUMNS 65536        /* limit for nested structs */
 
@@ -12,12 +12,15 @@ typedef struct {
     const char *name;
     uint8_t kind, is_null;                   /* is_null: the default value is null */
     uint32_t domain, span, inner;            /* `span`: number of columns of the field; `inner`: domain of the elements */
-    int64_t bits;
-    const char *text;
+    int64_t bits;                            /* default of a number */
+    const char *text;                        /* default of a text, of which SLACK bytes can be read; NULL for none */
     int32_t text_size;
 } Field;
 
-typedef struct { uint32_t first, count; } Domain;
+typedef struct {
+    uint32_t first, count;
+    const TextField *source;                 /* its array; NULL for the rows and for unknown tags */
+} Domain;
 
 #define FIXED_OP(name, letter, width, column_width, format) OP_##name,
 
@@ -32,13 +35,8 @@ enum { NULLABLE = 1, COMPACT = 2, TAGGED = 4, REFUSED = 8, UNKNOWN = 16, EMPTY =
 
 struct Program;
 
-typedef struct { uint32_t tag, field, first, span; } Tag;    /* `first`: its first op, counted from the op after OP_TAGS; `span`: its ops */
-
-typedef struct {
-    Tag *tags;
-    uint32_t *foreign;
-    uint32_t count, foreign_count;
-} Tags;
+/* Ops of a known tagged field: `first` is counted from the op after OP_TAGS. */
+typedef struct { uint32_t field, first, span; } Tag;
 
 typedef struct {
     uint8_t code, flags, kind, element;      /* element: kind of the list elements */
@@ -46,8 +44,11 @@ typedef struct {
     uint32_t span;                           /* number of following ops that belong to this one */
     uint32_t need;                           /* bytes to check; OP_LIST: minimum per element */
     uint32_t domain;                         /* lists: domain of the elements; OP_TAGS: of unknown tags */
-    const struct Program *program;
-    const Tags *tags;                        /* OP_TAGS */
+    union {
+        const struct Program *program;       /* lists: of the elements */
+        const TextLayout *layout;            /* OP_TAGS: its known and foreign tags */
+    };
+    const Tag *tags;                         /* OP_TAGS: in the order of the layout */
 } Op;
 
 typedef struct Program {
@@ -56,14 +57,17 @@ typedef struct Program {
     uint32_t most;                           /* maximum bytes of an element in a message, without texts and lists */
 } Program;
 
-typedef enum { MIXED = 1, EMITTING = 2, WRITING = 4, VARIANTS = 8 } Variant;
+/* MIXED: columns that only other versions have are null in the rows of this one. EMITTING: they have their defaults. */
+typedef enum { MIXED = 1, EMITTING = 2, WRITING = 4, VARIANTS = 5 } Variant;
 
-/* Programs of one version. In the variant MIXED, the columns that only other versions have are null in its rows. */
+/* Programs of a layout. */
 typedef struct {
+    Arena arena;
     const Program *rows;
     uint8_t *is_live;                        /* whether a column has values */
-} VersionPrograms;
+} Programs;
 
+/* Immutable after new_plan(), except for the places of `programs`. */
 typedef struct {
     Arena arena;
     Text text;
@@ -72,32 +76,28 @@ typedef struct {
     uint32_t field_count, domain_count;
     uint32_t trailing, corrupt;              /* optional columns of the rows */
     int has_unknown;
-    VersionPrograms **programs_by_version[VARIANTS];                    /* by version, created on first use */
+    Programs **programs[VARIANTS];           /* by layout; NULL until first used */
 } Plan;
 
-/* defaults.c: sets the default of a column; -1 with an exception */
-int make_default(Arena *arena, const TextField *from, Field *field);
-
-/* programs.c: the programs of a version, owned by the plan; NULL with MemoryError */
-const VersionPrograms *version_programs(Plan *plan, int version, int variant);
+/* programs.c: the programs of a layout, owned by the plan; NULL if out of memory */
+const Programs *programs_of(const Plan *plan, int layout, int variant);
+void free_programs(Programs *programs);
 
 /* plan.c */
-PyObject *new_plan(PyObject *module, PyObject *args);
-Plan *plan_in(PyObject *capsule);
+Plan *new_plan(const char *text, int64_t size, int has_unknown, ToDouble to_double, Error *error);   /* NULL with `error` */
+void free_plan(Plan *plan);
 uint32_t element_of(const Plan *plan, uint32_t list);
-const TextLayout *layout_of(const Plan *plan, int64_t version);      /* or NULL */
+int is_supported(const Plan *plan, int layout);             /* by columns */
 
-/* Writes a uuid in Kafka's URL-safe base64. */
-static inline void uuid_text(uint8_t *to, const uint8_t *p)
+/* values.c */
+void uuid_text(uint8_t *to, const uint8_t *p);              /* 22 characters of Kafka's URL-safe base64 */
+int uuid_of(uint8_t *to, const uint8_t *text);              /* its 16 bytes; -1 for other characters */
+int is_utf8(const uint8_t *p, const uint8_t *end);
+int are_utf8(const uint8_t *data, int64_t size, const int32_t *offsets, int64_t count);
+
+/* Returns the index of a version's layout, or -1. */
+INLINE int layout_of(const Plan *plan, int64_t version)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    for (int i = 0; i < 5; i++, p += 3) {
-        uint32_t bits = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-        *to++ = (uint8_t)letters[bits >> 18];
-        *to++ = (uint8_t)letters[bits >> 12 & 63];
-        *to++ = (uint8_t)letters[bits >> 6 & 63];
-        *to++ = (uint8_t)letters[bits & 63];
-    }
-    *to++ = (uint8_t)letters[*p >> 2];
-    *to = (uint8_t)letters[(*p & 3) << 4];
+    const Text *text = &plan->text;
+    return version < text->lowest || version >= text->lowest + text->version_count ? -1 : text->versions[version - text->lowest];
 }

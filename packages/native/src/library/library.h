@@ -1,11 +1,12 @@
-/* Limits, kinds of values, big-endian numbers and the parsed plan text, shared by both extensions.
+/* Limits, compiler differences, numbers, kinds of values, errors, memory and the parsed plan text.
  *
- * Only the limited API of Python 3.11 is used here. */
+ * The library knows no Python. All its state is in its arguments, except for the test hook fail_allocation(), which
+ * is per thread. So any number of threads may call it, if none writes to the arguments of another. */
 #pragma once
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include <setjmp.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FORMAT 1                 /* version of the plan text, as in plan/text.py of the generator */
@@ -16,6 +17,8 @@
 #define MAX_EMPTY 65535          /* maximum count of elements that take no bytes: the size of the input cannot limit these */
 #define MAX_VERSION 32767
 
+/* ADD_AND_FETCH: atomic sum. GET_SHARED: load that sees everything written before publish(). GET_RELAXED, SET_RELAXED:
+ * a number that threads may overwrite, without any order. */
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic ignored "-Wunused-parameter"          /* of functions that Python or Arrow calls */
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -25,13 +28,18 @@
 #define SWAPPED16(x) __builtin_bswap16(x)
 #define SWAPPED32(x) __builtin_bswap32(x)
 #define SWAPPED64(x) __builtin_bswap64(x)
+#define IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #ifdef __GLIBC__
 #define PER_THREAD __thread __attribute__((tls_model("initial-exec")))   /* found without a call */
 #else
 #define PER_THREAD __thread
 #endif
+#define ADD_AND_FETCH(place, value) __atomic_add_fetch((place), (value), __ATOMIC_ACQ_REL)
+#define GET_SHARED(place) __atomic_load_n((place), __ATOMIC_ACQUIRE)
+#define GET_RELAXED(place) __atomic_load_n((place), __ATOMIC_RELAXED)
+#define SET_RELAXED(place, value) __atomic_store_n((place), (value), __ATOMIC_RELAXED)
 #else
-#include <stdlib.h>
+#include <intrin.h>
 #define LIKELY(x) (x)
 #define UNLIKELY(x) (x)
 #define INLINE static __forceinline
@@ -39,18 +47,24 @@
 #define SWAPPED16(x) _byteswap_ushort(x)
 #define SWAPPED32(x) _byteswap_ulong(x)
 #define SWAPPED64(x) _byteswap_uint64(x)
+#define IS_BIG_ENDIAN 0
 #define PER_THREAD __declspec(thread)
+#define ADD_AND_FETCH(place, value) (_InterlockedExchangeAdd((place), (value)) + (value))
+#define GET_SHARED(place) _InterlockedCompareExchangePointer((void *volatile *)(place), NULL, NULL)
+#define GET_RELAXED(place) (*(place))
+#define SET_RELAXED(place, value) (*(place) = (value))
 #endif
 
 /* Big-endian numbers. */
-INLINE uint16_t get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return PY_BIG_ENDIAN ? v : SWAPPED16(v); }
-INLINE uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return PY_BIG_ENDIAN ? v : SWAPPED32(v); }
-INLINE uint64_t get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return PY_BIG_ENDIAN ? v : SWAPPED64(v); }
-INLINE void put16(uint8_t *p, uint16_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED16(v); memcpy(p, &v, 2); }
-INLINE void put32(uint8_t *p, uint32_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED32(v); memcpy(p, &v, 4); }
-INLINE void put64(uint8_t *p, uint64_t v) { v = PY_BIG_ENDIAN ? v : SWAPPED64(v); memcpy(p, &v, 8); }
+INLINE uint16_t get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return IS_BIG_ENDIAN ? v : SWAPPED16(v); }
+INLINE uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return IS_BIG_ENDIAN ? v : SWAPPED32(v); }
+INLINE uint64_t get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return IS_BIG_ENDIAN ? v : SWAPPED64(v); }
+INLINE void put16(uint8_t *p, uint16_t v) { v = IS_BIG_ENDIAN ? v : SWAPPED16(v); memcpy(p, &v, 2); }
+INLINE void put32(uint8_t *p, uint32_t v) { v = IS_BIG_ENDIAN ? v : SWAPPED32(v); memcpy(p, &v, 4); }
+INLINE void put64(uint8_t *p, uint64_t v) { v = IS_BIG_ENDIAN ? v : SWAPPED64(v); memcpy(p, &v, 8); }
 
-/* Reads an unsigned varint of at most `bits` bits. Returns the position after it, or NULL if it is truncated or too large. */
+/* Reads an unsigned varint of at most `bits` bits. Returns the position after it, or NULL if it is truncated or too
+ * large. Reads only before `end`, and at most ten bytes. */
 static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, int bits, uint64_t *value)
 {
     uint64_t result = 0;
@@ -66,7 +80,17 @@ static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, in
     return NULL;
 }
 
-/* Writes an unsigned varint; returns the position after it. */
+/* The same for 32 bits, usually one byte. */
+INLINE const uint8_t *get_varint32(const uint8_t *p, const uint8_t *end, uint32_t *value)
+{
+    if (LIKELY(p < end && *p < 128)) { *value = *p; return p + 1; }
+    uint64_t wide = 0;
+    p = get_varint(p, end, 32, &wide);
+    *value = (uint32_t)wide;
+    return p;
+}
+
+/* Writes an unsigned varint of at most ten bytes; returns the position after it. */
 INLINE uint8_t *put_varint(uint8_t *p, uint64_t value)
 {
     for (; value > 127; value >>= 7) *p++ = (uint8_t)(value | 128);
@@ -94,12 +118,43 @@ typedef enum {
     FIXED_KINDS(KIND) KIND_STRING, KIND_BYTES, KIND_STRUCT, KIND_LIST, KIND_MAP, KIND_VARINT
 } Kind;
 
-/* Memory that is freed as a whole. */
+/* Outcome of a call. DECLINED: valid or not, the caller's general code must handle it. */
+typedef enum { SUCCEEDED, MALFORMED, DECLINED, NO_MEMORY } Outcome;
+
+/* Why a plan is rejected: MALFORMED or NO_MEMORY. */
+typedef struct {
+    Outcome why;
+    int line;                                /* of the text; 0 if the error has no line */
+    const char *text;                        /* static */
+} Error;
+
+/* ---- memory.c */
+
+/* Memory that is freed as a whole. While `stop` is set, failures jump there, with `error`: what is under construction
+ * is in the arena, so nothing else must be freed. */
 typedef struct Chunk { struct Chunk *next; int64_t used, size; } Chunk;
-typedef struct { Chunk *chunks; } Arena;
+typedef struct {
+    Chunk *chunks;
+    jmp_buf *stop;
+    Error error;
+} Arena;
+
+/* Return NULL if out of memory. */
+void *get_memory(int64_t size);
+void *get_zeros(int64_t size);
+void *get_more(void *memory, int64_t size);  /* as realloc() */
+void *get_from(Arena *arena, int64_t size);  /* zeroed, aligned to 16 bytes */
+void give_up(Arena *arena, Outcome why, int line, const char *text);         /* jumps to `stop` */
+void free_memory(void *memory);
+void free_arena(Arena *arena);
+void fail_allocation(long number);           /* for tests: one allocation of this thread fails after this many; -1 for none */
+int publish(void *place, void *value);       /* stores a pointer where NULL is; 0 if another thread was faster */
+
+/* ---- text.c */
 
 typedef struct {
-    const char *name, *word;                 /* word: the unescaped default; NULL if none is given */
+    const char *name, *word;                 /* word: the default of a string, or the 16 bytes of a uuid */
+    int64_t number;                          /* default of an integer or bool, or the bits of a float */
     int32_t word_size;
     int structure;                           /* KIND_STRUCT: its index, else -1 */
     uint8_t kind, is_array, is_keyed;        /* kind of the field or of its elements */
@@ -134,15 +189,8 @@ typedef struct {
     int *versions;                           /* layout index of each version from `lowest` on, or -1 */
 } Text;
 
-/* Callback for each parsed struct; -1 with an exception rejects the text. */
-typedef int (*StructReader)(void *context, const TextStruct *structure);
+/* Converts a number as written by Python, and sets `end` to the position after it. strtod() depends on the locale. */
+typedef double (*ToDouble)(const char *word, char **end);
 
-/* Each extension defines these. get_zeros() returns zeroed memory, or NULL without setting an exception. */
-void *get_zeros(int64_t size);
-void free_memory(void *memory);
-
-/* text.c */
-int hex(char digit);                         /* -1 for other characters */
-void *get_from(Arena *arena, int64_t size);  /* zeroed; NULL with MemoryError */
-void free_arena(Arena *arena);
-int read_text(Arena *arena, const char *start, int64_t size, Text *text, StructReader read, void *context);
+/* Parses a text into memory of the arena; -1 with its `error`. */
+int read_text(Arena *arena, const char *start, int64_t size, ToDouble to_double, Text *text);

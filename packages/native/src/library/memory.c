@@ -1,10 +1,9 @@
-/* Memory of results: shared blocks, buffers that outgrow them, and failures for tests. */
+/* Memory: arenas, shared blocks of results, buffers that outgrow them, and failures for tests. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE              /* for madvise() and MAP_ANONYMOUS under -std=c11 */
+#define _GNU_SOURCE              /* for madvise() and posix_memalign() under -std=c11 */
 #endif
-#include "columns.h"
+#include "arrow.h"
 
-#include <stdlib.h>
 #if defined(__linux__) && !defined(HUGE_PAGES)
 #define HUGE_PAGES 1             /* for measurements; 0 disables huge pages */
 #endif
@@ -36,17 +35,59 @@ void *get_more(void *memory, int64_t size)
 
 void free_memory(void *memory) { free(memory); }
 
+void *get_from(Arena *arena, int64_t size)
+{
+    size = (size + 15) & ~(int64_t)15;
+    Chunk *chunk = arena->chunks;
+    if (chunk == NULL || chunk->size - chunk->used < size) {
+        int64_t capacity = chunk == NULL ? 1024 : chunk->size < 1 << 16 ? chunk->size * 2 : chunk->size;
+        if (capacity < size) capacity = size;
+        if ((chunk = get_zeros((int64_t)sizeof(Chunk) + 16 + capacity)) == NULL) {
+            if (arena->stop != NULL) give_up(arena, NO_MEMORY, 0, NULL);
+            return NULL;
+        }
+        chunk->size = capacity;
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+    }
+    char *start = (char *)(chunk + 1) + chunk->used;
+    chunk->used += size;
+    return start + (-(uintptr_t)(chunk + 1) & 15);
+}
+
+void give_up(Arena *arena, Outcome why, int line, const char *text)
+{
+    arena->error = (Error){why, line, text};
+    longjmp(*arena->stop, 1);
+}
+
+void free_arena(Arena *arena)
+{
+    while (arena->chunks != NULL) {
+        Chunk *next = arena->chunks->next;
+        free(arena->chunks);
+        arena->chunks = next;
+    }
+}
+
+int publish(void *place, void *value)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    void *none = NULL;
+    return __atomic_compare_exchange_n((void **)place, &none, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+#else
+    return _InterlockedCompareExchangePointer((void *volatile *)place, value, NULL) == NULL;
+#endif
+}
+
 #if HUGE_PAGES
 /* Allocates huge pages: the page faults of small ones cost as much as filling the columns. */
-static uint8_t *mapped(int64_t size)
+static uint8_t *get_huge(int64_t size)
 {
-    uint8_t *start = mmap(NULL, (size_t)(size + HUGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED) return NULL;
-    int64_t ahead = (int64_t)(-(uintptr_t)start & (uintptr_t)(HUGE - 1));
-    if (ahead > 0) munmap(start, (size_t)ahead);
-    munmap(start + ahead + size, (size_t)(HUGE - ahead));
-    (void)madvise(start + ahead, (size_t)size, MADV_HUGEPAGE);   /* optional */
-    return start + ahead;
+    void *start = NULL;
+    if (posix_memalign(&start, HUGE, (size_t)size) != 0) return NULL;
+    (void)madvise(start, (size_t)size, MADV_HUGEPAGE);           /* optional */
+    return start;
 }
 #endif
 
@@ -54,13 +95,11 @@ Block *new_block(int64_t size)
 {
     Block *block = get_zeros(sizeof(Block));
     if (block == NULL) return NULL;
-    block->references = 1;
     block->size = size;
 #if HUGE_PAGES
     if (size >= LEAST_MAPPED && !is_too_much(size + 2 * HUGE)) {
         block->size = (size + HUGE - 1) & ~(HUGE - 1);
-        block->is_mapped = 1;
-        block->base = must_fail() ? NULL : mapped(block->size);
+        block->base = must_fail() ? NULL : get_huge(block->size);
     } else
 #endif
     block->base = get_memory(size);
@@ -79,16 +118,12 @@ void *cut(Block *block, int64_t size)
 
 void drop_block(Block *block)
 {
-    if (block == NULL || ADD_AND_FETCH(&block->references, -1) > 0) return;
-#if HUGE_PAGES
-    if (block->is_mapped) munmap(block->base, (size_t)block->size);
-    else
-#endif
+    if (block == NULL) return;
     free(block->base);
     free(block);
 }
 
-int is_inside(const Block *block, const void *buffer)
+static int is_inside(const Block *block, const void *buffer)
 {
     uintptr_t place = (uintptr_t)buffer;
     return block != NULL && place >= (uintptr_t)block->base && place < (uintptr_t)block->base + (uintptr_t)block->size;

@@ -3,8 +3,6 @@
  * With computed gotos each operation has its own jump, which the processor predicts better than a common one. */
 #include "builder.h"
 
-#include <stdlib.h>
-
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(HAS_COMPUTED_JUMPS)
 #define HAS_COMPUTED_JUMPS 1
 #endif
@@ -12,18 +10,6 @@
 #define FAIL do { decoding->why = MALFORMED; return NULL; } while (0)
 #define GIVE_UP return NULL                                  /* `why` is set */
 #define NEED(size) if (UNLIKELY(end - p < (int64_t)(size))) FAIL
-
-/* Reads an unsigned varint of 32 bits, usually one byte; returns the position after it, or NULL. */
-INLINE const uint8_t *uvarint(const uint8_t *p, const uint8_t *end, uint32_t *value)
-{
-    if (LIKELY(p < end && *p < 128)) { *value = *p; return p + 1; }
-    uint64_t wide = 0;
-    p = get_varint(p, end, 32, &wide);
-    *value = (uint32_t)wide;
-    return p;
-}
-
-/* ---- tagged fields */
 
 typedef struct { uint32_t tag, size; const uint8_t *data; } Unknown;
 
@@ -33,86 +19,66 @@ static int by_tag(const void *one, const void *other)
     return a < b ? -1 : a > b;
 }
 
-/* Appends an entry to the map of unknown tags. */
-static int put_unknown(Decoding *decoding, const Op *op, const Unknown *unknown)
+/* Rejects duplicate unknown tags, and fills the map of them, if any, in the order of tags. */
+static int put_unknown(Decoding *decoding, const Op *op, int64_t row, Unknown *all, uint32_t count)
 {
     Extent *extent = &decoding->extents[op->domain];
-    if (extent->length == extent->capacity && reserve(decoding, op->domain, 1) < 0) return -1;
+    if (count > 1) qsort(all, count, sizeof *all, by_tag);
+    for (uint32_t k = 1; k < count; k++) if (all[k].tag == all[k - 1].tag) return refuse(decoding, MALFORMED);
+    if (!(op->flags & UNKNOWN)) return 0;
+    if (extent->length + count > extent->capacity && count > 0 && reserve(decoding, op->domain, count) < 0) return -1;
     ColumnBuilder *entry = decoding->builders + element_of(decoding->plan, op->field);
-    int64_t tag = unknown->tag, i = extent->length++;
-    memcpy(entry[1].data + 8 * i, &tag, 8);
-    entry[2].offsets[i + 1] = (int32_t)entry[2].used;        /* keeps the offset valid if append() fails */
-    return append(decoding, &entry[2], i, unknown->data, unknown->size);
-}
-
-static int is_known(const Tags *tags, uint32_t tag)
-{
-    for (uint32_t i = 0; i < tags->count; i++) if (tags->tags[i].tag == tag) return 1;
+    for (uint32_t k = 0; k < count; k++) {
+        int64_t tag = all[k].tag, i = extent->length++;
+        memcpy(entry[1].data + 8 * i, &tag, 8);
+        entry[2].offsets[i + 1] = (int32_t)entry[2].used;    /* keeps the offset valid if append() fails */
+        if (append(decoding, &entry[2], i, all[k].data, all[k].size) < 0) return -1;
+    }
+    decoding->builders[op->field].offsets[row + 1] = (int32_t)extent->length;
     return 0;
 }
 
-/* Handles the unknown tags of a section of `count` fields: rejects duplicates and fills the map. */
-static int take_unknown(Decoding *decoding, const Op *op, uint32_t count, uint32_t unknown_count, const uint8_t *p,
-                        const uint8_t *end)
+/* Reads the fields of a tag section. A known one must use exactly its size, and no tag may occur twice. Unknown ones are
+ * stored in `all`, which is allocated for those left, bounded by the input. */
+static const uint8_t *read_fields(Decoding *decoding, const Op *op, int64_t i, uint32_t left, const uint8_t *p,
+                                  const uint8_t *end, Unknown **all, uint32_t *found)
 {
-    Unknown few[16], *all = few;
-    uint32_t found = 0;
-    int is_sorted = 1, result = 0;
-    if (unknown_count > 16 && (all = get_memory(unknown_count * (int64_t)sizeof(Unknown))) == NULL) return refuse(decoding, NO_MEMORY);
-    for (; count > 0; count--) {
-        Unknown each;
-        if ((p = uvarint(p, end, &each.tag)) == NULL || (p = uvarint(p, end, &each.size)) == NULL) break;
-        if ((int64_t)each.size > end - p) break;
-        each.data = p;
-        p += each.size;
-        if (is_known(op->tags, each.tag)) continue;
-        if (found == unknown_count) break;
-        is_sorted = is_sorted && (found == 0 || all[found - 1].tag < each.tag);
-        all[found++] = each;
-    }
-    if (count > 0) result = refuse(decoding, MALFORMED);      /* bytes changed by another thread */
-    if (!is_sorted) qsort(all, found, sizeof(Unknown), by_tag);
-    for (uint32_t i = 0; result == 0 && i < found; i++) {
-        if (i > 0 && all[i].tag == all[i - 1].tag) result = refuse(decoding, MALFORMED);
-        else if (op->flags & UNKNOWN) result = put_unknown(decoding, op, &all[i]);
-    }
-    if (all != few) free_memory(all);
-    return result;
-}
-
-static const uint8_t *read_tags(Decoding *decoding, const Op *op, int64_t i, uint32_t count, const uint8_t *p, const uint8_t *end)
-{
-    const Tags *tags = op->tags;
-    const uint8_t *start = p;
+    const TextLayout *layout = op->layout;
     uint64_t seen = 0;
-    uint32_t unknown = 0, tag, size, k;
-    NEED(2 * (int64_t)count);
-    for (uint32_t left = count; left > 0; left--) {
-        if ((p = uvarint(p, end, &tag)) == NULL || (p = uvarint(p, end, &size)) == NULL || (int64_t)size > end - p) FAIL;
-        for (k = 0; k < tags->count && tags->tags[k].tag != tag; k++) {}
-        if (k < tags->count) {
+    uint32_t tag, size;
+    int k;
+    NEED(2 * (int64_t)left);
+    for (; left > 0; left--, p += size) {
+        if ((p = get_varint32(p, end, &tag)) == NULL || (p = get_varint32(p, end, &size)) == NULL || (int64_t)size > end - p) FAIL;
+        for (k = 0; k < layout->tag_count && layout->tags[k].tag != tag; k++) {}
+        if (k < layout->tag_count) {
             if (seen >> k & 1) FAIL;
             seen |= (uint64_t)1 << k;
-            const uint8_t *behind = read_elements(decoding, op + 1 + tags->tags[k].first, tags->tags[k].span, i, 1, p, p + size);
+            const uint8_t *behind = read_elements(decoding, op + 1 + op->tags[k].first, op->tags[k].span, i, 1, p, p + size);
             if (behind == NULL) GIVE_UP;
             if (behind != p + size) FAIL;
         } else {
-            for (k = 0; k < tags->foreign_count; k++) if (tags->foreign[k] == tag) FAIL;
-            unknown++;
+            for (k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) FAIL;
+            decoding->why = NO_MEMORY;
+            if (*all == NULL && (*all = get_memory(left * (int64_t)sizeof **all)) == NULL) GIVE_UP;
+            (*all)[(*found)++] = (Unknown){tag, size, p};
         }
-        p += size;
     }
-    for (k = 0; k < tags->count; k++) {
-        if (!(seen >> k & 1) && fill_default(decoding, tags->tags[k].field, i) < 0) GIVE_UP;
-    }
-    if (unknown > 0 && take_unknown(decoding, op, count, unknown, start, end) < 0) GIVE_UP;
-    if (op->flags & UNKNOWN) {
-        decoding->builders[op->field].offsets[i + 1] = (int32_t)decoding->extents[op->domain].length;
+    for (k = 0; k < layout->tag_count; k++) {
+        if (!(seen >> k & 1) && fill_default(decoding, op->tags[k].field, i) < 0) GIVE_UP;
     }
     return p;
 }
 
-/* ---- arrays of numbers */
+static NOINLINE const uint8_t *read_tags(Decoding *decoding, const Op *op, int64_t i, uint32_t count, const uint8_t *p, const uint8_t *end)
+{
+    Unknown *all = NULL;
+    uint32_t found = 0;
+    p = read_fields(decoding, op, i, count, p, end, &all, &found);
+    if (p != NULL && put_unknown(decoding, op, i, all, found) < 0) p = NULL;
+    free_memory(all);
+    return p;
+}
 
 static void put_numbers(uint8_t *to, int kind, int64_t count, const uint8_t *p)
 {
@@ -130,40 +96,38 @@ static void put_numbers(uint8_t *to, int kind, int64_t count, const uint8_t *p)
     }
 }
 
-/* ---- the loop */
-
-/* Operations and their labels; other operations do nothing. */
-#define JUMPS(X, FIXED_X)                                                                                             \
-    FIXED_KINDS(FIXED_X) X(OP_TEXT, at_TEXT) X(OP_COMPACT_TEXT, at_COMPACT_TEXT) X(OP_BLOB, at_BLOB)                    \
-    X(OP_COMPACT_BLOB, at_COMPACT_BLOB) X(OP_LIST, at_LIST) X(OP_NUMBERS, at_NUMBERS) X(OP_PRESENCE, at_PRESENCE)     \
-    X(OP_TAGS, at_TAGS) X(OP_NULL, at_NULL) X(OP_DEFAULT, at_DEFAULT)
-#define PLACE(code, label) [code] = &&label,
-#define FIXED_PLACE(name, letter, width, column_width, format) PLACE(OP_##name, at_##name) PLACE(OP_REST + OP_##name, rest_##name)
-#define GAPS [OP_STRUCT] = &&at_STRUCT, [OP_ABSENT ... OP_REST - 1] = &&at_STRUCT
-#define CASE(code, label) case code: goto label;
-#define FIXED_CASE(name, letter, width, column_width, format) CASE(OP_##name, at_##name) CASE(OP_REST + OP_##name, rest_##name)
+/* Operations, and the places of their code; OP_STRUCT and OP_ABSENT, which do nothing, have the same. */
+#define PLACE(code) [OP_##code] = &&at_##code,
+#define FIXED_PLACE(name, letter, width, column_width, format) PLACE(name) [OP_REST + OP_##name] = &&rest_##name,
+#define PLACES                                                                                                        \
+    FIXED_KINDS(FIXED_PLACE) PLACE(TEXT) PLACE(COMPACT_TEXT) PLACE(BLOB) PLACE(COMPACT_BLOB) PLACE(LIST) PLACE(NUMBERS)  \
+    PLACE(PRESENCE) PLACE(STRUCT) PLACE(TAGS) PLACE(NULL) PLACE(DEFAULT) [OP_ABSENT ... OP_REST - 1] = &&at_STRUCT
 
 #if HAS_COMPUTED_JUMPS
 #define JUMP goto *places[op->code]
+#define AT(code) at_##code
+#define REST(code) rest_##code
 #else
 #define JUMP goto dispatch
+#define AT(code) case OP_##code
+#define REST(code) case OP_REST + OP_##code
 #endif
 #define NEXT do { if (++op == last) goto next_element; builder = builders + op->field; JUMP; } while (0)
-#define FIXED(CODE, BODY) at_##CODE: NEED(op->need); rest_##CODE: BODY; NEXT
+#define FIXED(CODE, BODY) AT(CODE): NEED(op->need); REST(CODE): BODY; NEXT
 #define PUT(type, value) do { type x = (type)(value); memcpy(builder->data + i * (int64_t)sizeof(type), &x, sizeof x); } while (0)
-#define COMPACT_LENGTH do { uint32_t u; if (UNLIKELY((p = uvarint(p, end, &u)) == NULL)) FAIL; n = (int64_t)u - 1; } while (0)
+#define COMPACT_LENGTH do { uint32_t u; if (UNLIKELY((p = get_varint32(p, end, &u)) == NULL)) FAIL; n = (int64_t)u - 1; } while (0)
 #define FIXED_LENGTH(bits) do { NEED(bits / 8); n = (int##bits##_t)get##bits(p); p += bits / 8; } while (0)
 
 const uint8_t *read_elements(Decoding *decoding, const Op *ops, uint32_t count, int64_t first, int64_t elements,
                              const uint8_t *p, const uint8_t *end)
 {
 #if HAS_COMPUTED_JUMPS
-    static const void *const places[] = {JUMPS(PLACE, FIXED_PLACE) GAPS};
+    static const void *const places[] = {PLACES};
 #endif
+    if (count == 0) return p;                                /* `ops` may be NULL */
     const Op *op, *last = ops + count;
     ColumnBuilder *builders = decoding->builders, *builder;
     int64_t n, i = first - 1, stop = first + elements;
-    if (count == 0) return p;
 next_element:
     if (++i == stop) return p;
     op = ops - 1;
@@ -171,9 +135,8 @@ next_element:
 #if !HAS_COMPUTED_JUMPS
 dispatch:
     switch (op->code) {
-    JUMPS(CASE, FIXED_CASE)
-    default: goto at_STRUCT;
-    }
+#else
+    {
 #endif
     FIXED(BOOL, if (*p++ != 0) builder->data[i >> 3] |= (uint8_t)(1 << (i & 7)));
     FIXED(INT8, builder->data[i] = *p++);
@@ -189,17 +152,17 @@ dispatch:
         builder->used += 22;
         builder->offsets[i + 1] = (int32_t)builder->used;
         p += 16);
-at_COMPACT_TEXT:
+AT(COMPACT_TEXT):
     COMPACT_LENGTH;
     if (UNLIKELY(n > MAX_STRING)) FAIL;
     goto sized;
-at_TEXT:
+AT(TEXT):
     FIXED_LENGTH(16);
     goto sized;
-at_COMPACT_BLOB:
+AT(COMPACT_BLOB):
     COMPACT_LENGTH;
     goto sized;
-at_BLOB:
+AT(BLOB):
     FIXED_LENGTH(32);
 sized:
     if (UNLIKELY(n < 0)) {
@@ -214,8 +177,8 @@ sized:
         !is_utf8(builder->data + builder->used - n, builder->data + builder->used)) FAIL;
     p += n;
     NEXT;
-at_NUMBERS:
-at_LIST: {
+AT(NUMBERS):
+AT(LIST): {
     Extent *extent = &decoding->extents[op->domain];
     if (op->flags & COMPACT) COMPACT_LENGTH;
     else FIXED_LENGTH(32);
@@ -250,10 +213,10 @@ at_LIST: {
     }
     NEXT;
 }
-at_PRESENCE:
+AT(PRESENCE):
     if (op->flags & TAGGED) {
         uint32_t u;
-        if ((p = uvarint(p, end, &u)) == NULL) FAIL;
+        if ((p = get_varint32(p, end, &u)) == NULL) FAIL;
         n = u > 0;
     } else {
         NEED(1);
@@ -264,21 +227,25 @@ at_PRESENCE:
         op += op->span;
     }
     NEXT;
-at_TAGS: {
+AT(TAGS): {
     uint32_t u;
-    if (UNLIKELY((p = uvarint(p, end, &u)) == NULL)) FAIL;
+    if (UNLIKELY((p = get_varint32(p, end, &u)) == NULL)) FAIL;
     if (u > 0 || op->span > 0 || op->flags & UNKNOWN) {
         if (UNLIKELY((p = read_tags(decoding, op, i, u, p, end)) == NULL)) GIVE_UP;
         op += op->span;
     }
     NEXT;
 }
-at_NULL:
+AT(NULL):
     if (fill_null(decoding, op->field, i) < 0) GIVE_UP;
     NEXT;
-at_DEFAULT:
+AT(DEFAULT):
     if (fill_default(decoding, op->field, i) < 0) GIVE_UP;
     NEXT;
-at_STRUCT:
+AT(STRUCT):
+#if !HAS_COMPUTED_JUMPS
+    default:
+#endif
     NEXT;
+    }
 }

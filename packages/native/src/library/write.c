@@ -53,6 +53,8 @@ INLINE uint8_t *put_length(uint8_t *q, const Op *op, int64_t length)
     return q + 4;
 }
 
+static uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_t most, int64_t first, int64_t stop, uint8_t *q);
+
 static uint8_t *write_sized(Writing *writing, const Op *op, const Input *input, int64_t i, uint32_t most, uint8_t *q)
 {
     int64_t start, limit = input->bytes, size = run_at(input, i, limit, &start);
@@ -105,9 +107,10 @@ static uint8_t *write_list(Writing *writing, const Op *op, const Input *input, i
 }
 
 /* Writes a tagged field. Its size is known afterwards: one byte is reserved, and more inserted if necessary. */
-static uint8_t *write_tagged(Writing *writing, const Op *op, const Tag *tag, uint32_t most, int64_t i, uint8_t *q)
+static uint8_t *write_tagged(Writing *writing, const Op *op, int k, uint32_t most, int64_t i, uint8_t *q)
 {
-    q = put_varint(q, tag->tag);
+    const Tag *tag = &op->tags[k];
+    q = put_varint(q, op->layout->tags[k].tag);
     int64_t at = q - writing->start;
     if ((q = write_elements(writing, op + 1 + tag->first, tag->span, most, i, i + 1, q + 1)) == NULL) return NULL;
     RESERVE(most + 5);
@@ -121,18 +124,18 @@ static uint8_t *write_tagged(Writing *writing, const Op *op, const Tag *tag, uin
 
 static uint8_t *write_tags(Writing *writing, const Op *op, uint32_t most, int64_t i, uint8_t *q)
 {
-    const Tags *tags = op->tags;
+    int tags = op->layout->tag_count;
     uint64_t sent = 0;
     uint32_t count = 0;
-    for (uint32_t k = 0; k < tags->count; k++) {
-        int same = is_at_default(writing, op + 1 + tags->tags[k].first, tags->tags[k].span, i);
+    for (int k = 0; k < tags; k++) {
+        int same = is_at_default(writing, op + 1 + op->tags[k].first, op->tags[k].span, i);
         if (same < 0) return NULL;
         sent |= (uint64_t)!same << k;
         count += !same;
     }
     q = put_varint(q, count);
-    for (uint32_t k = 0; k < tags->count; k++) {
-        if (sent >> k & 1 && (q = write_tagged(writing, op, &tags->tags[k], most, i, q)) == NULL) return NULL;
+    for (int k = 0; k < tags; k++) {
+        if (sent >> k & 1 && (q = write_tagged(writing, op, k, most, i, q)) == NULL) return NULL;
     }
     return q;
 }
@@ -146,16 +149,9 @@ static uint8_t *write_null(Writing *writing, const Op *op, uint8_t *q)
     return q;
 }
 
-/* Writes the version before a message. */
-uint8_t *write_version(Writing *writing, int version, uint8_t *q)
+static uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_t most, int64_t first, int64_t stop, uint8_t *q)
 {
-    RESERVE(2);
-    put16(q, (uint16_t)version);
-    return q + 2;
-}
-
-uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_t most, int64_t first, int64_t stop, uint8_t *q)
-{
+    if (count == 0) return q;                                /* `ops` may be NULL */
     const Op *last = ops + count;
     for (int64_t i = first; i < stop; i++) {
         RESERVE(most);
@@ -202,6 +198,28 @@ uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_
             default: break;
             }
         }
+    }
+    return q;
+}
+
+const uint8_t *write_rows(Writing *writing, const Rows *rows, Output *output, int64_t *bad)
+{
+    const Program *program = writing->programs->rows;
+    const Input *root = &writing->inputs[0];
+    uint8_t *q = writing->start;
+    output->offsets[0] = 0;
+    for (int64_t i = 0; i < rows->array->length; i++) {
+        if (is_null_at(root, i)) {
+            output->valid[i >> 3] &= (uint8_t)~(1 << (i & 7));
+            output->nulls++;
+        } else {
+            *bad = i;
+            RESERVE(2);
+            if (rows->has_prefix) { put16(q, (uint16_t)rows->version); q += 2; }
+            if ((q = write_elements(writing, program->ops, program->count, program->most, i, i + 1, q)) == NULL) return NULL;
+            if (UNLIKELY(q - writing->start > INT32_MAX)) { writing->why = DECLINED; return NULL; }
+        }
+        output->offsets[i + 1] = (int32_t)(q - writing->start);
     }
     return q;
 }

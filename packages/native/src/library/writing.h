@@ -18,13 +18,13 @@ typedef struct { int64_t start, count, first, used; } Span;
 
 typedef struct {
     const Plan *plan;
-    const VersionPrograms *programs;
+    const Programs *programs;
     Input *inputs;
-    PyObject *buffers;           /* list of the array's buffers, depth first, None where missing; NULL to trust the offsets */
+    const int64_t *sizes;        /* as in Rows */
     int64_t estimate;            /* upper bound of the bytes of all messages, from the lengths of texts and lists */
     Block *block;
     uint8_t *start, *limit;      /* output buffer */
-    Why why;
+    Outcome why;
 } Writing;
 
 /* inputs.c: finds the columns of a field and of its contents; `place` is the number of the array's first buffer. -1 if
@@ -33,19 +33,32 @@ int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *sch
                  int64_t place);
 int64_t buffers_of(const struct ArrowArray *array);                                 /* with those of all children */
 
-/* values.c */
-int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);      /* -1 with `why` */
-int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* for fields that the version lacks; -1 with `why` */
-int uuid_of(uint8_t *to, const uint8_t *text);
+/* defaults.c; -1 with `why` */
+int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);
+int may_be_left_out(Writing *writing, const Op *op, int64_t i);                     /* for fields that the version lacks */
 
-/* write.c: return the position after the output, or NULL with `why` */
-uint8_t *write_version(Writing *writing, int version, uint8_t *q);
-uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, uint32_t most, int64_t first, int64_t stop, uint8_t *q);
+/* encode.c: encodes a struct array of `rows` values to a binary array of messages; MALFORMED: `bad` is the first bad row */
+typedef struct {
+    const struct ArrowSchema *schema;
+    const struct ArrowArray *array;
+    const int64_t *sizes;        /* of the array's buffers, depth first; NULL to trust the offsets */
+    int64_t size_count;
+    int version, has_prefix;     /* has_prefix: the version precedes each message */
+} Rows;
+Outcome encode_messages(const Plan *plan, const Rows *rows, struct ArrowSchema *schema, struct ArrowArray *array, int64_t *bad);
+
+typedef struct {
+    int32_t *offsets;
+    uint8_t *valid;              /* NULL without nulls */
+    int64_t nulls;
+} Output;
+
+/* write.c: writes all messages; returns the position after them, or NULL with `why` and the first bad row */
+const uint8_t *write_rows(Writing *writing, const Rows *rows, Output *output, int64_t *bad);
 
 INLINE int is_null_at(const Input *input, int64_t i)
 {
-    int64_t at = input->base + i;
-    return input->is_unsent || (input->valid != NULL && !(input->valid[at >> 3] >> (at & 7) & 1));
+    return input->is_unsent || !is_set(input->valid, input->base + i);
 }
 
 INLINE int64_t integer_at(const Input *input, int64_t i)

@@ -2,8 +2,7 @@
  *
  * The sizes of buffers follow from the lengths of arrays, which pyarrow has validated; that of a text's data from its last
  * offset, which another thread may change meanwhile, so it is compared with the buffer. Children that are too short and
- * missing buffers are declined.
- * Other types are declined; the package converts them first. */
+ * missing buffers are declined. Other types are declined; the package converts them first. */
 #include "writing.h"
 
 static int is_format(const struct ArrowSchema *schema, const char *format) { return strcmp(schema->format, format) == 0; }
@@ -28,13 +27,9 @@ static int64_t most_of(int kind)
     return most[kind];
 }
 
-/* Returns the index of the child with a name, preferably at `place`; -1 for none, -2 for several. */
-static int64_t child_called(const struct ArrowSchema *schema, const char *name, int64_t place)
+/* Returns the index of the child with a name; -1 for none, -2 for several. */
+static int64_t child_called(const struct ArrowSchema *schema, const char *name)
 {
-    if (place >= 0 && place < schema->n_children && strcmp(schema->children[place]->name, name) == 0) {
-        for (int64_t i = 0; i < schema->n_children; i++) if (i != place && strcmp(schema->children[i]->name, name) == 0) return -2;
-        return place;
-    }
     int64_t found = -1;
     for (int64_t i = 0; i < schema->n_children; i++) {
         if (strcmp(schema->children[i]->name, name) != 0) continue;
@@ -47,7 +42,7 @@ static int64_t child_called(const struct ArrowSchema *schema, const char *name, 
 /* Python code writes unknown tagged fields, so only columns without any are accepted. */
 static int has_unknown_tags(const struct ArrowSchema *schema, const struct ArrowArray *array)
 {
-    int64_t child = child_called(schema, "_unknown_tagged_fields", schema->n_children - 1);
+    int64_t child = child_called(schema, "_unknown_tagged_fields");
     if (child == -1) return 0;
     if (child < 0) return 1;
     if (is_format(schema->children[child], "n")) return 0;
@@ -62,25 +57,14 @@ int64_t buffers_of(const struct ArrowArray *array)
     return count;
 }
 
-/* Returns the size of a buffer, or -1. */
-static int64_t size_of(PyObject *buffers, int64_t number)
-{
-    PyObject *buffer = PyList_GetItem(buffers, (Py_ssize_t)number);
-    PyObject *size = buffer == NULL || buffer == Py_None ? NULL : PyObject_GetAttrString(buffer, "size");
-    int64_t result = buffer == Py_None ? 0 : size == NULL ? -1 : PyLong_AsLongLong(size);
-    Py_XDECREF(size);
-    PyErr_Clear();
-    return result;
-}
-
 static int bind_children(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array,
                          Span span, int64_t first)
 {
     const Field *fields = writing->plan->fields;
-    int64_t place = 0, next = 0, at = first + array->n_buffers;    /* `at` is the first buffer of child `next` */
+    int64_t next = 0, at = first + array->n_buffers;               /* `at` is the first buffer of child `next` */
     if (array->n_children != schema->n_children || has_unknown_tags(schema, array)) return -1;
-    for (uint32_t kid = field + 1; kid < field + fields[field].span; kid += fields[kid].span, place++) {
-        int64_t child = child_called(schema, fields[kid].name, place);
+    for (uint32_t kid = field + 1; kid < field + fields[field].span; kid += fields[kid].span) {
+        int64_t child = child_called(schema, fields[kid].name);
         if (child == -1 && !writing->programs->is_live[kid]) { writing->inputs[kid].is_unsent = 1; continue; }
         if (child < 0) return -1;
         if (child < next) { next = 0; at = first + array->n_buffers; }
@@ -134,7 +118,7 @@ int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *sch
     if (kind == KIND_LIST) return bind_list(writing, field, schema, array, span, place);
     input->data = array->buffers[2];
     input->bytes = array->length == 0 ? 0 : int32_in(input->offsets, array->offset + array->length);
-    if (writing->buffers != NULL && input->bytes > size_of(writing->buffers, place + 2)) return -1;
+    if (writing->sizes != NULL && input->bytes > writing->sizes[place + 2]) return -1;
     int64_t first, bytes = used_of(input, span, &first);
     if (bytes < 0 || first > input->bytes - bytes || (input->bytes > 0 && input->data == NULL)) return -1;
     if (writing->programs->is_live[field]) writing->estimate += bytes;

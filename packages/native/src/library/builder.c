@@ -10,14 +10,13 @@ int start_builders(Decoding *decoding, const Plan *plan, const uint8_t *is_live)
     decoding->builders = get_zeros(plan->field_count * (int64_t)sizeof(ColumnBuilder));
     decoding->extents = get_zeros(plan->domain_count * (int64_t)sizeof(Extent));
     if (decoding->builders != NULL && decoding->extents != NULL) return 0;
-    free_memory(decoding->builders);
-    free_memory(decoding->extents);
+    drop_builders(decoding);
     return -1;
 }
 
 void drop_builders(Decoding *decoding)
 {
-    for (uint32_t i = 0; i < decoding->plan->field_count; i++) {
+    for (uint32_t i = 0; decoding->builders != NULL && i < decoding->plan->field_count; i++) {
         ColumnBuilder *builder = &decoding->builders[i];
         free_buffer(decoding->block, builder->data);
         free_buffer(decoding->block, builder->offsets);
@@ -26,32 +25,44 @@ void drop_builders(Decoding *decoding)
     drop_block(decoding->block);
     free_memory(decoding->builders);
     free_memory(decoding->extents);
+    decoding->builders = NULL;
+    decoding->extents = NULL;
+    decoding->block = NULL;
 }
 
-static int has_data(int kind) { return kind < KIND_UUID; }
-static int has_offsets(int kind) { return kind >= KIND_UUID && kind != KIND_STRUCT; }
-
-/* Moves the buffers of a column to larger ones. */
-static int grow(Decoding *decoding, int kind, ColumnBuilder *builder, int64_t from, int64_t to)
+/* Moves a buffer to a larger one, in the block or outside. Only one outside can fail: the block was measured before. */
+static void *move(Decoding *decoding, void *buffer, int64_t used, int64_t size, int to_block)
 {
-    const Block *block = decoding->block;
+    if (!to_block) return moved(decoding->block, buffer, used, size);
+    void *place = cut(decoding->block, size);
+    if (buffer != NULL) memcpy(place, buffer, (size_t)used);
+    free_memory(buffer);
+    return place;
+}
+
+/* Moves the buffers of a column, except for its bytes, when its capacity grows. New bits are defined: false or valid. */
+static int grow(Decoding *decoding, uint32_t number, int64_t from, int64_t to, int to_block)
+{
+    int kind = decoding->plan->fields[number].kind;
+    ColumnBuilder *builder = &decoding->builders[number];
     if (has_data(kind)) {
         int64_t old = bytes_of(kind, from), size = bytes_of(kind, to);
-        uint8_t *data = moved(block, builder->data, old, size + SLACK);
+        uint8_t *data = move(decoding, builder->data, old, size + SLACK, to_block);
         if (data == NULL) return refuse(decoding, NO_MEMORY);
         if (kind == KIND_BOOL) memset(data + old, 0, (size_t)(size - old));
         builder->data = data;
-    } else if (has_offsets(kind)) {
+    } else if (kind != KIND_STRUCT) {
         int is_first = builder->offsets == NULL;
-        int32_t *offsets = moved(block, builder->offsets, 4 * (from + 1), 4 * (to + 1));
+        int32_t *offsets = move(decoding, builder->offsets, 4 * (from + 1), 4 * (to + 1), to_block);
         if (offsets == NULL) return refuse(decoding, NO_MEMORY);
         if (is_first) offsets[0] = 0;
         builder->offsets = offsets;
     }
     if (builder->valid != NULL) {
-        uint8_t *valid = moved(block, builder->valid, (from + 7) / 8, (to + 7) / 8);
+        int64_t old = (from + 7) / 8, size = (to + 7) / 8;
+        uint8_t *valid = move(decoding, builder->valid, old, size, to_block);
         if (valid == NULL) return refuse(decoding, NO_MEMORY);
-        memset(valid + (from + 7) / 8, 0xff, (size_t)((to + 7) / 8 - (from + 7) / 8));
+        memset(valid + old, 0xff, (size_t)(size - old));
         builder->valid = valid;
     }
     return 0;
@@ -67,8 +78,7 @@ NOINLINE int reserve(Decoding *decoding, uint32_t domain, int64_t count)
     if (capacity < FIRST_CAPACITY && domain > 0) capacity = FIRST_CAPACITY;
     if (capacity > INT32_MAX - 1) capacity = INT32_MAX - 1;
     for (uint32_t i = fields->first; i < fields->first + fields->count; i++) {
-        if (!decoding->is_live[i]) continue;
-        if (grow(decoding, decoding->plan->fields[i].kind, &decoding->builders[i], extent->capacity, capacity) < 0) return -1;
+        if (decoding->is_live[i] && grow(decoding, i, extent->capacity, capacity, 0) < 0) return -1;
     }
     extent->capacity = capacity;
     return 0;
@@ -87,70 +97,56 @@ NOINLINE int reserve_bytes(Decoding *decoding, ColumnBuilder *builder, int64_t c
     return 0;
 }
 
-/* ---- one block for all columns, after the first rows */
-
-/* Moves a buffer into the block; with `sum`, only adds the required size to it. */
-static void *move_to_block(Decoding *decoding, void *buffer, int64_t used, int64_t size, int64_t *sum)
+static int64_t planned(const Decoding *decoding, uint32_t domain, int64_t rows, double factor)
 {
-    if (sum != NULL) { *sum += size + 64; return buffer; }
-    void *place = cut(decoding->block, size);
-    if (buffer != NULL) memcpy(place, buffer, (size_t)used);
-    free_memory(buffer);
-    return place;
+    const Extent *extent = &decoding->extents[domain];
+    int64_t wanted = domain == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
+    return wanted > extent->capacity ? wanted : extent->capacity;
 }
 
-static void spread(Decoding *decoding, uint32_t i, int64_t rows, double factor, int64_t *sum)
+static int64_t planned_bytes(const ColumnBuilder *builder, double factor)
 {
-    const Field *field = &decoding->plan->fields[i];
-    ColumnBuilder *builder = &decoding->builders[i];
-    Extent *extent = &decoding->extents[field->domain];
-    int64_t from = extent->capacity, to = field->domain == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
-    if (to < from) to = from;
-    if (has_data(field->kind)) {
-        int64_t old = bytes_of(field->kind, from), size = bytes_of(field->kind, to);
-        builder->data = move_to_block(decoding, builder->data, old, size + SLACK, sum);
-        if (sum == NULL && field->kind == KIND_BOOL) memset(builder->data + old, 0, (size_t)(size - old));
-    } else if (has_offsets(field->kind)) {
-        int is_first = builder->offsets == NULL;
-        builder->offsets = move_to_block(decoding, builder->offsets, 4 * (from + 1), 4 * (to + 1), sum);
-        if (sum == NULL && is_first) builder->offsets[0] = 0;
-    }
-    if (builder->valid != NULL) {
-        builder->valid = move_to_block(decoding, builder->valid, (from + 7) / 8, (to + 7) / 8, sum);
-        if (sum == NULL) memset(builder->valid + (from + 7) / 8, 0xff, (size_t)((to + 7) / 8 - (from + 7) / 8));
-    }
-    if (field->kind < KIND_UUID || field->kind > KIND_BYTES || builder->data == NULL) return;
-    int64_t capacity = (int64_t)((double)builder->used * factor) + 64 + SLACK;
-    if (capacity < builder->capacity) capacity = builder->capacity;
-    builder->data = move_to_block(decoding, builder->data, builder->used, capacity, sum);
-    if (sum == NULL) builder->capacity = capacity;
+    int64_t wanted = (int64_t)((double)builder->used * factor) + 64 + SLACK;
+    return wanted > builder->capacity ? wanted : builder->capacity;
+}
+
+/* Returns the bytes that a column takes in the block, at most. */
+static int64_t size_in_block(const Decoding *decoding, uint32_t number, int64_t count, double factor)
+{
+    int kind = decoding->plan->fields[number].kind;
+    const ColumnBuilder *builder = &decoding->builders[number];
+    int64_t size = 3 * 64;                                       /* alignment */
+    if (has_data(kind)) size += bytes_of(kind, count) + SLACK;
+    else if (kind != KIND_STRUCT) size += 4 * (count + 1);
+    if (builder->valid != NULL) size += (count + 7) / 8;
+    return has_bytes(kind) && builder->data != NULL ? size + planned_bytes(builder, factor) : size;
 }
 
 /* Allocates one block for all columns. Its size is that of the rows so far, multiplied by `factor`. Without a block,
  * because it would exceed `most` bytes or memory is short, each column grows by itself. */
-int make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
+void make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
 {
     const Plan *plan = decoding->plan;
     int64_t size = 64;
     for (uint32_t i = 0; i < plan->domain_count; i++) {
-        if ((double)decoding->extents[i].length * factor > INT32_MAX - 100) return 0;
+        if ((double)decoding->extents[i].length * factor > INT32_MAX - 100) return;
     }
     for (uint32_t i = 0; i < plan->field_count && size <= most; i++) {
-        if (decoding->is_live[i]) spread(decoding, i, rows, factor, &size);
+        if (decoding->is_live[i]) size += size_in_block(decoding, i, planned(decoding, plan->fields[i].domain, rows, factor), factor);
     }
-    if (size > most || (decoding->block = new_block(size)) == NULL) return 0;
+    if (size > most || (decoding->block = new_block(size)) == NULL) return;
     for (uint32_t i = 0; i < plan->field_count; i++) {
-        if (decoding->is_live[i]) spread(decoding, i, rows, factor, NULL);
+        const Field *field = &plan->fields[i];
+        ColumnBuilder *builder = &decoding->builders[i];
+        if (!decoding->is_live[i]) continue;
+        grow(decoding, i, decoding->extents[field->domain].capacity, planned(decoding, field->domain, rows, factor), 1);
+        if (!has_bytes(field->kind) || builder->data == NULL) continue;
+        int64_t capacity = planned_bytes(builder, factor);
+        builder->data = move(decoding, builder->data, builder->used, capacity, 1);
+        builder->capacity = capacity;
     }
-    for (uint32_t i = 0; i < plan->domain_count; i++) {
-        Extent *extent = &decoding->extents[i];
-        int64_t capacity = i == 0 ? rows : (int64_t)((double)extent->length * factor) + 64;
-        if (capacity > extent->capacity) extent->capacity = capacity;
-    }
-    return 0;
+    for (uint32_t i = 0; i < plan->domain_count; i++) decoding->extents[i].capacity = planned(decoding, i, rows, factor);
 }
-
-/* ---- nulls and defaults */
 
 int set_null(Decoding *decoding, uint32_t field, int64_t i)
 {
@@ -184,19 +180,8 @@ static void put_number(uint8_t *data, int kind, int64_t i, int64_t value)
 static void put_nothing(Decoding *decoding, const Field *field, ColumnBuilder *builder, int64_t i)
 {
     if (has_data(field->kind)) put_number(builder->data, field->kind, i, 0);
-    else if (field->kind == KIND_LIST || field->kind == KIND_MAP) {
-        builder->offsets[i + 1] = (int32_t)decoding->extents[field->inner].length;
-    } else if (field->kind != KIND_STRUCT) builder->offsets[i + 1] = (int32_t)builder->used;
-}
-
-static int put_text(Decoding *decoding, ColumnBuilder *builder, int64_t i, const Field *field)
-{
-    int64_t size = field->text_size;
-    if (builder->used + size + SLACK > builder->capacity && reserve_bytes(decoding, builder, size) < 0) return -1;
-    memcpy(builder->data + builder->used, field->text, (size_t)size);
-    builder->used += size;
-    builder->offsets[i + 1] = (int32_t)builder->used;
-    return 0;
+    else if (has_elements(field->kind)) builder->offsets[i + 1] = (int32_t)decoding->extents[field->inner].length;
+    else if (has_bytes(field->kind)) builder->offsets[i + 1] = (int32_t)builder->used;
 }
 
 int fill_null(Decoding *decoding, uint32_t field, int64_t i)
@@ -223,7 +208,7 @@ int fill_default(Decoding *decoding, uint32_t first, int64_t i)
         } else if (field->kind < KIND_UUID) {
             put_number(builder->data, field->kind, i, field->bits);
         } else if (field->text_size > 0) {
-            if (put_text(decoding, builder, i, field) < 0) return -1;
+            if (append(decoding, builder, i, (const uint8_t *)field->text, field->text_size) < 0) return -1;
         } else {
             put_nothing(decoding, field, builder, i);
         }
@@ -247,9 +232,9 @@ void roll_back(Decoding *decoding, uint32_t domain, int64_t length)
         }
         if (field->kind == KIND_BOOL) {
             for (int64_t i = length; i < extent->length; i++) builder->data[i >> 3] &= (uint8_t)~(1 << (i & 7));
-        } else if (field->kind == KIND_LIST || field->kind == KIND_MAP) {
+        } else if (has_elements(field->kind)) {
             roll_back(decoding, field->inner, builder->offsets[length]);
-        } else if (has_offsets(field->kind)) {
+        } else if (has_bytes(field->kind)) {
             builder->used = builder->offsets[length];
         }
     }

@@ -2,51 +2,21 @@
  *
  * Invalid texts cannot cause invalid memory accesses: a layout refers only to earlier layouts and structs, each field
  * is handled exactly once, and numbers are bounded. */
-#include "shared.h"
+#include "library.h"
+
+#include <errno.h>
 
 typedef struct {
     const char *p, *end;
-    int line, ranges, range_capacity;
+    int line, ranges;
     Arena *arena;
+    ToDouble to_double;
     Text *text;
-    StructReader read;
-    void *context;
     struct { int layout, lowest, highest; } *range;          /* of the current struct */
 } Reader;
 
-void *get_from(Arena *arena, int64_t size)
-{
-    size = (size + 15) & ~(int64_t)15;
-    Chunk *chunk = arena->chunks;
-    if (chunk == NULL || chunk->size - chunk->used < size) {
-        int64_t capacity = size > 4096 ? size : 4096;
-        if ((chunk = get_zeros((int64_t)sizeof(Chunk) + 16 + capacity)) == NULL) { PyErr_NoMemory(); return NULL; }
-        chunk->size = capacity;
-        chunk->next = arena->chunks;
-        arena->chunks = chunk;
-    }
-    char *start = (char *)(chunk + 1) + chunk->used;
-    chunk->used += size;
-    return start + (-(uintptr_t)(chunk + 1) & 15);
-}
-
-void free_arena(Arena *arena)
-{
-    while (arena->chunks != NULL) {
-        Chunk *next = arena->chunks->next;
-        free_memory(arena->chunks);
-        arena->chunks = next;
-    }
-}
-
-static int damaged(const Reader *reader, const char *what)
-{
-    if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "line %d of the plan: %s", reader->line, what);
-    return -1;
-}
-
-#define EXPECT(condition, what) do { if (!(condition)) return damaged(reader, (what)); } while (0)
-#define GET(target, count) EXPECT(((target) = get_from(reader->arena, (int64_t)(count) * (int64_t)sizeof *(target))), "")
+#define EXPECT(condition, what) do { if (!(condition)) give_up(reader->arena, MALFORMED, reader->line, (what)); } while (0)
+#define GET(count, type) get_from(reader->arena, (int64_t)(count) * (int64_t)sizeof(type))
 
 static int take(Reader *reader, char wanted)
 {
@@ -60,15 +30,16 @@ static int at_end_of_word(const Reader *reader)
     return reader->p >= reader->end || *reader->p == ' ' || *reader->p == '\n';
 }
 
-static int number(Reader *reader, int64_t highest, int64_t *value)
+static int64_t number(Reader *reader, int64_t highest)
 {
     const char *start = reader->p;
-    for (*value = 0; reader->p < reader->end && *reader->p >= '0' && *reader->p <= '9'; reader->p++) {
-        *value = *value * 10 + (*reader->p - '0');
-        EXPECT(*value <= highest, "a number is too large");
+    int64_t value = 0;
+    for (; reader->p < reader->end && *reader->p >= '0' && *reader->p <= '9'; reader->p++) {
+        value = value * 10 + (*reader->p - '0');
+        EXPECT(value <= highest, "a number is too large");
     }
     EXPECT(reader->p > start, "expected a number");
-    return 0;
+    return value;
 }
 
 static int is_name(char c)
@@ -79,17 +50,13 @@ static int is_name(char c)
 
 #define LONGEST_NAME 1000
 
-static int name(Reader *reader, const char **result)
+static const char *name(Reader *reader)
 {
     const char *start = reader->p;
     while (reader->p < reader->end && is_name(*reader->p)) reader->p++;
     int64_t size = reader->p - start;
     EXPECT(size > 0 && size <= LONGEST_NAME, "expected a name of 1 to 1000 bytes");
-    char *copy;
-    GET(copy, size + 1);
-    memcpy(copy, start, (size_t)size);
-    *result = copy;
-    return 0;
+    return memcpy(GET(size + 1, char), start, (size_t)size);
 }
 
 static int kind_of(char letter)
@@ -101,17 +68,17 @@ static int kind_of(char letter)
 
 /* ---- structs */
 
-int hex(char c)
+static int hex(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static int read_word(Reader *reader, TextField *field)
+/* Reads an unescaped word, followed by a null byte, which it may also contain. */
+static void read_word(Reader *reader, TextField *field)
 {
     const char *start = reader->p;
     while (!at_end_of_word(reader)) reader->p++;
-    char *to;
-    GET(to, reader->p - start + 1);
+    char *to = GET(reader->p - start + 1, char);
     field->word = to;
     for (const char *from = start; from < reader->p; from++) {
         int is_escaped = *from == '%' && reader->p - from > 2 && hex(from[1]) >= 0 && hex(from[2]) >= 0;
@@ -119,10 +86,39 @@ static int read_word(Reader *reader, TextField *field)
         if (is_escaped) from += 2;
     }
     field->word_size = (int32_t)(to - field->word);
-    return 0;
 }
 
-static int read_default(Reader *reader, TextField *field)
+/* Converts the word of a default to the type of its field; 0 if that fails. */
+static int convert(const Reader *reader, TextField *field)
+{
+    const char *word = field->word;
+    char *end = (char *)word;
+    uint8_t bytes[16] = {0};
+    double value;
+    switch (field->kind) {
+    case KIND_STRING: return 1;
+    case KIND_BYTES: return 0;
+    case KIND_FLOAT64:
+        value = reader->to_double(word, &end);
+        memcpy(&field->number, &value, 8);
+        break;
+    case KIND_UUID:
+        if (field->word_size != 32) return 0;
+        for (int i = 0; i < 32; i++) {
+            if (hex(word[i]) < 0) return 0;
+            bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | hex(word[i]));
+        }
+        memcpy((char *)word, bytes, 16);
+        return 1;
+    default:
+        errno = 0;
+        field->number = strtoll(word, &end, 10);
+        if (errno == ERANGE) return 0;
+    }
+    return end > word && end == word + field->word_size && (field->kind != KIND_BOOL || field->number == 1);
+}
+
+static void read_default(Reader *reader, TextField *field)
 {
     int is_given = take(reader, '=');
     field->is_null = (uint8_t)(is_given && take(reader, '~'));
@@ -130,10 +126,14 @@ static int read_default(Reader *reader, TextField *field)
     EXPECT(!is_made || !is_given || field->is_null, "the default of an array or struct can only be null");
     int is_struct = field->kind == KIND_STRUCT && !field->is_array && !field->is_null;
     EXPECT(!field->is_late || is_struct, "'~' requires a struct whose default is not null");
-    return is_given && !field->is_null ? read_word(reader, field) : 0;
+    static const char zeros[16];
+    field->word = zeros;                                     /* the uuid of zeros, or an empty string */
+    if (!is_given || field->is_null) return;
+    read_word(reader, field);
+    EXPECT(convert(reader, field), "a default does not have the type of its field");
 }
 
-static int read_type(Reader *reader, TextStruct *structure, TextField *field)
+static void read_type(Reader *reader, TextStruct *structure, TextField *field)
 {
     Text *text = reader->text;
     field->is_keyed = (uint8_t)take(reader, '{');
@@ -144,10 +144,9 @@ static int read_type(Reader *reader, TextStruct *structure, TextField *field)
         int kind = kind_of(*reader->p++);
         EXPECT(kind >= 0, "unknown type letter");
         field->kind = (uint8_t)kind;
-        return 0;
+        return;
     }
-    const char *called;
-    if (name(reader, &called) < 0) return -1;
+    const char *called = name(reader);
     int found = 0;
     while (found < text->struct_count && strcmp(text->structs[found].name, called) != 0) found++;
     EXPECT(found < text->struct_count, "a field has a struct that is not defined before it");
@@ -155,19 +154,17 @@ static int read_type(Reader *reader, TextStruct *structure, TextField *field)
     field->structure = found;
     if (text->structs[found].depth >= structure->depth) structure->depth = text->structs[found].depth + 1;
     EXPECT(structure->depth <= MAX_DEPTH, "structs are nested more than 100 levels deep");
-    return 0;
 }
 
-static int read_field(Reader *reader, TextStruct *structure, TextField *field)
+static void read_field(Reader *reader, TextStruct *structure, TextField *field)
 {
-    if (name(reader, &field->name) < 0) return -1;
+    field->name = name(reader);
     EXPECT(take(reader, '/'), "expected '/' after the name of a field");
     field->is_late = (uint8_t)take(reader, '~');
-    if (read_type(reader, structure, field) < 0) return -1;
+    read_type(reader, structure, field);
     field->is_nullable = (uint8_t)take(reader, '?');
-    if (read_default(reader, field) < 0) return -1;
+    read_default(reader, field);
     EXPECT(at_end_of_word(reader), "unexpected characters after a field");
-    return 0;
 }
 
 static int count_words(const Reader *reader)
@@ -177,36 +174,34 @@ static int count_words(const Reader *reader)
     return count;
 }
 
-static int read_struct(Reader *reader)
+static void read_struct(Reader *reader)
 {
     TextStruct *structure = &reader->text->structs[reader->text->struct_count];
     structure->depth = 1;
     structure->line = reader->line;
-    if (name(reader, &structure->name) < 0) return -1;
+    structure->name = name(reader);
     structure->count = count_words(reader);
     EXPECT(structure->count <= MAX_FIELDS, "a struct has more than 512 fields");
-    GET(structure->fields, structure->count + 1);
+    structure->fields = GET(structure->count + 1, TextField);
     for (int i = 0; i < structure->count; i++) {
         EXPECT(take(reader, ' '), "expected a field");
-        if (read_field(reader, structure, &structure->fields[i]) < 0) return -1;
+        read_field(reader, structure, &structure->fields[i]);
     }
     reader->text->struct_count++;                            /* after its fields, since a struct cannot contain itself */
     reader->ranges = 0;
-    return reader->read == NULL ? 0 : reader->read(reader->context, structure);
 }
 
 /* ---- layouts */
 
-static int read_place(Reader *reader, const TextStruct *structure, uint8_t *seen, TextOp *op)
+/* Reads the number of a field, of which `seen` has not had any before: so each field of a layout is handled once. */
+static void read_place(Reader *reader, const TextStruct *structure, uint8_t *seen, TextOp *op)
 {
-    int64_t place;
-    if (number(reader, MAX_FIELDS, &place) < 0) return -1;
+    int64_t place = number(reader, MAX_FIELDS);
     EXPECT(place < structure->count, "a layout has a field that its struct does not have");
     EXPECT(!seen[place], "a layout has a field twice");
     seen[place] = 1;
     op->place = (int)place;
     op->layout = -1;
-    return 0;
 }
 
 static int is_integer(int kind) { return kind >= KIND_INT8 && kind <= KIND_INT64; }
@@ -220,45 +215,44 @@ static uint32_t least_of(int kind, int is_compact)
 }
 
 /* Reads the layout of a struct, or a type that differs by version. */
-static int read_wire_type(Reader *reader, TextLayout *layout, const TextField *field, TextOp *op)
+static void read_wire_type(Reader *reader, TextLayout *layout, const TextField *field, TextOp *op)
 {
     int64_t which;
     op->kind = field->kind;
     if (take(reader, '@')) {
         EXPECT(field->kind == KIND_STRUCT, "a layout for a field that is not a struct");
-        if (number(reader, INT32_MAX, &which) < 0) return -1;
+        which = number(reader, INT32_MAX);
         EXPECT(which < reader->text->layout_count, "a field has a layout that is not defined before it");
         const TextLayout *inner = &reader->text->layouts[which];
         op->layout = (int)which;
         EXPECT(inner->structure == field->structure, "the layout of another struct");
         layout->is_unsupported |= inner->is_unsupported;
         layout->has_wire_types |= inner->has_wire_types;
-        return 0;
+        return;
     }
     if (take(reader, ':')) {
         int kind = reader->p < reader->end ? kind_of(*reader->p++) : -1;
         EXPECT(kind >= 0 && is_integer(kind) && is_integer(field->kind), "':' requires an integer type and an integer field");
         op->kind = (uint8_t)kind;
         layout->has_wire_types = 1;
-        return 0;
+        return;
     }
     op->is_signed = (uint8_t)take(reader, 'z');
-    if (!op->is_signed && !take(reader, 'v')) return 0;
+    if (!op->is_signed && !take(reader, 'v')) return;
     EXPECT(is_integer(field->kind), "a varint for a field that is not an integer");
-    if (number(reader, 64, &which) < 0) return -1;
+    which = number(reader, 64);
     EXPECT(which == 16 || which == 32 || which == 64, "a varint must have 16, 32 or 64 bits");
     op->bits = (uint8_t)which;
     op->kind = KIND_VARINT;
     layout->has_wire_types = 1;
-    return 0;
 }
 
-static int read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *op)
+static void read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *op)
 {
     const TextStruct *structure = &reader->text->structs[layout->structure];
-    if (read_place(reader, structure, seen, op) < 0) return -1;
+    read_place(reader, structure, seen, op);
     const TextField *field = &structure->fields[op->place];
-    if (read_wire_type(reader, layout, field, op) < 0) return -1;
+    read_wire_type(reader, layout, field, op);
     EXPECT((field->kind == KIND_STRUCT) == (op->layout >= 0), "a struct field without a layout");
     op->is_compact = (uint8_t)take(reader, 'c');
     op->is_nullable = (uint8_t)take(reader, 'n');
@@ -267,7 +261,6 @@ static int read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *op
     EXPECT(has_length || (!op->is_compact && (!op->is_nullable || field->kind == KIND_STRUCT)), "the field cannot be compact or nullable");
     op->least = op->kind == KIND_STRUCT ? reader->text->layouts[op->layout].least : least_of(op->kind, op->is_compact);
     EXPECT(!is_empty == !(field->is_array && op->least == 0), "flag 'e' contradicts the element size");
-    return 0;
 }
 
 static uint32_t least_of_op(const TextField *field, const TextOp *op)
@@ -276,16 +269,15 @@ static uint32_t least_of_op(const TextField *field, const TextOp *op)
     return field->kind == KIND_STRUCT && op->is_nullable ? 1 : op->least;
 }
 
-static int read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
+static void read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
-    int64_t tag;
     while (take(reader, ' ')) {
         int is_foreign = take(reader, '^');
-        if (number(reader, UINT32_MAX, &tag) < 0) return -1;
-        for (int i = 0; is_foreign && i < layout->tag_count; i++) {
-            EXPECT(layout->tags[i].tag != tag, "a tag is listed both with a field and with '^'");
-        }
+        int64_t tag = number(reader, UINT32_MAX);
         if (is_foreign) {
+            for (int i = 0; i < layout->tag_count; i++) {
+                EXPECT(layout->tags[i].tag != tag, "a tag is listed both with a field and with '^'");
+            }
             layout->foreign[layout->foreign_count++] = (uint32_t)tag;
             EXPECT(at_end_of_word(reader), "unexpected characters after a tag");
             continue;
@@ -294,13 +286,12 @@ static int read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
         TextOp *op = &layout->tags[layout->tag_count++];
         EXPECT(layout->tag_count == 1 || op[-1].tag < tag, "tags must be in ascending order");
         op->tag = (uint32_t)tag;
-        if (read_op(reader, layout, seen, op) < 0) return -1;
+        read_op(reader, layout, seen, op);
     }
     layout->is_unsupported |= layout->tag_count > MAX_TAGS;
-    return 0;
 }
 
-static int read_section(Reader *reader, TextLayout *layout, uint8_t *seen)
+static void read_section(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
     int is_optional = take(reader, '&');
     EXPECT(is_optional || take(reader, ';'), "expected a tag section");
@@ -308,70 +299,63 @@ static int read_section(Reader *reader, TextLayout *layout, uint8_t *seen)
     layout->has_tags = 1;
     layout->least += 1;
     EXPECT(at_end_of_word(reader), "unexpected characters at the start of a tag section");
-    return read_tags(reader, layout, seen);
+    read_tags(reader, layout, seen);
 }
 
-static int read_operations(Reader *reader, TextLayout *layout, uint8_t *seen)
+static void read_operations(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
     const TextStruct *structure = &reader->text->structs[layout->structure];
     while (take(reader, ' ')) {
-        if (reader->p < reader->end && (*reader->p == ';' || *reader->p == '&')) return read_section(reader, layout, seen);
+        if (reader->p < reader->end && (*reader->p == ';' || *reader->p == '&')) {
+            read_section(reader, layout, seen);
+            return;
+        }
         TextOp *op = &layout->ops[layout->op_count++];
         if ((op->is_absent = (uint8_t)take(reader, '-')) != 0) {
-            if (read_place(reader, structure, seen, op) < 0) return -1;
+            read_place(reader, structure, seen, op);
             op->is_refused = (uint8_t)take(reader, '!');
             EXPECT(at_end_of_word(reader), "unexpected characters after an absent field");
             continue;
         }
-        if (read_op(reader, layout, seen, op) < 0) return -1;
+        read_op(reader, layout, seen, op);
         layout->least += least_of_op(&structure->fields[op->place], op);
         EXPECT(layout->least <= INT32_MAX / 2, "the minimum size of a struct is 1 GiB or more");
     }
-    return 0;
 }
 
 /* Reads ranges such as `0-3,5`, kept until the struct of the message is known. */
-static int read_versions(Reader *reader)
+static void read_versions(Reader *reader)
 {
     do {
-        int64_t lowest, highest;
-        if (number(reader, MAX_VERSION, &lowest) < 0) return -1;
-        highest = lowest;
+        int64_t lowest = number(reader, MAX_VERSION), highest = lowest;
         if (take(reader, '+')) highest = MAX_VERSION;
-        else if (take(reader, '-') && number(reader, MAX_VERSION, &highest) < 0) return -1;
+        else if (take(reader, '-')) highest = number(reader, MAX_VERSION);
         EXPECT(lowest <= highest, "the first version of a range is higher than the last");
-        if (reader->ranges == reader->range_capacity) {
-            void *old = reader->range;
-            reader->range_capacity = reader->range_capacity * 2 + 8;
-            GET(reader->range, reader->range_capacity);
-            if (old != NULL) memcpy(reader->range, old, reader->ranges * sizeof *reader->range);
-        }
         reader->range[reader->ranges].layout = reader->text->layout_count;
         reader->range[reader->ranges].lowest = (int)lowest;
         reader->range[reader->ranges++].highest = (int)highest;
     } while (take(reader, ','));
     EXPECT(at_end_of_word(reader), "unexpected characters after versions");
-    return 0;
 }
 
-static int read_layout(Reader *reader)
+static void read_layout(Reader *reader)
 {
     Text *text = reader->text;
     EXPECT(text->struct_count > 0, "a layout before the first struct");
     TextLayout *layout = &text->layouts[text->layout_count];
     int words = count_words(reader) + 1;
     layout->structure = text->struct_count - 1;
-    GET(layout->ops, words);
-    GET(layout->tags, words);
-    GET(layout->foreign, words);
+    layout->ops = GET(words, TextOp);                        /* each takes a word, so that they cannot overflow */
+    layout->tags = GET(words, TextOp);
+    layout->foreign = GET(words, uint32_t);
     uint8_t seen[MAX_FIELDS + 1] = {0};
-    if (read_versions(reader) < 0 || read_operations(reader, layout, seen) < 0) return -1;
+    read_versions(reader);
+    read_operations(reader, layout, seen);
     for (int i = 0; i < text->structs[layout->structure].count; i++) EXPECT(seen[i], "a layout does not list every field");
     text->layout_count++;                                    /* after its ops, since a layout cannot contain itself */
-    return 0;
 }
 
-static int bind_versions(Reader *reader)
+static void bind_versions(Reader *reader)
 {
     Text *text = reader->text;
     int highest = -1;
@@ -382,7 +366,7 @@ static int bind_versions(Reader *reader)
         if (reader->range[i].highest > highest) highest = reader->range[i].highest;
     }
     text->version_count = highest - text->lowest + 1;
-    GET(text->versions, text->version_count);
+    text->versions = GET(text->version_count, int);
     for (int i = 0; i < text->version_count; i++) text->versions[i] = -1;
     for (int i = 0; i < reader->ranges; i++) {
         for (int version = reader->range[i].lowest; version <= reader->range[i].highest; version++) {
@@ -390,27 +374,38 @@ static int bind_versions(Reader *reader)
             text->versions[version - text->lowest] = reader->range[i].layout;
         }
     }
-    return 0;
 }
 
-static int read_lines(Reader *reader)
+static void read_lines(Reader *reader)
 {
-    int64_t format, lines = 1;
-    for (const char *p = reader->p; p < reader->end; p++) lines += *p == '\n';
-    GET(reader->text->structs, lines);
-    GET(reader->text->layouts, lines);
-    if (number(reader, INT32_MAX, &format) < 0) return -1;
-    EXPECT(format == FORMAT, "unsupported plan format");
+    int64_t lines = 1, commas = 0;
+    for (const char *p = reader->p; p < reader->end; p++) {
+        lines += *p == '\n';
+        commas += *p == ',';
+    }
+    reader->text->structs = GET(lines, TextStruct);
+    reader->text->layouts = GET(lines, TextLayout);
+    reader->range = get_from(reader->arena, (lines + commas) * (int64_t)sizeof *reader->range);  /* one more for each comma */
+    EXPECT(number(reader, INT32_MAX) == FORMAT, "unsupported plan format");
     while (take(reader, '\n')) {
         reader->line++;
-        if (reader->p == reader->end) return bind_versions(reader);
-        if ((take(reader, ':') ? read_struct(reader) : read_layout(reader)) < 0) return -1;
+        if (reader->p == reader->end) {
+            bind_versions(reader);
+            return;
+        }
+        if (take(reader, ':')) read_struct(reader);
+        else read_layout(reader);
     }
-    return damaged(reader, "expected a newline");
+    EXPECT(0, "expected a newline");
 }
 
-int read_text(Arena *arena, const char *start, int64_t size, Text *text, StructReader read, void *context)
+int read_text(Arena *arena, const char *start, int64_t size, ToDouble to_double, Text *text)
 {
-    Reader reader = {.p = start, .end = start + size, .line = 1, .arena = arena, .text = text, .read = read, .context = context};
-    return read_lines(&reader);
+    Reader reader = {.p = start, .end = start + size, .line = 1, .arena = arena, .to_double = to_double, .text = text};
+    jmp_buf stop;
+    arena->stop = &stop;
+    int failed = setjmp(stop) != 0;
+    if (!failed) read_lines(&reader);
+    arena->stop = NULL;
+    return failed ? -1 : 0;
 }
