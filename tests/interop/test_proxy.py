@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from kafka_messages.aio import Relay, RelayConnection, relay
-from kafka_messages.connection import ResponseForwarded, endpoints
-from kafka_messages.protocol import ApiKey, decode_response
+from kafka_messages.aio._listener import write
+from kafka_messages.connection import RequestForwarded, ResponseForwarded, endpoints
+from kafka_messages.protocol import Api, ApiKey, decode_response
 
 from tests.interop.broker import Broker, running
 from tests.interop.guide import looping
@@ -23,24 +25,44 @@ PROXY = "127.0.0.1"
 class Watched:
     """The relay to a broker, with the APIs of responses, of changed responses, and the reported errors."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Broker, decode: Iterable[Api]) -> None:
         self.broker = broker
+        self.decode = decode
         self.relay: Relay | None = None
+        self.received: list[bytes] = []
+        self.forwarded: list[bytes] = []
         self.asked: set[ApiKey] = set()
         self.changed: set[ApiKey] = set()
         self.errors: list[Exception] = []
 
     async def start(self) -> Relay:
         brokers = [("localhost", self.broker.port)]
-        self.relay = await relay(brokers, on_response=self.compare, on_error=self.errors.append)
+        self.relay = await relay(
+            brokers,
+            decode=self.decode,
+            on_request=self.see,
+            on_response=self.compare,
+            on_error=self.errors.append,
+        )
         return self.relay
+
+    async def write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
+        """Record what is written to the broker, then write it."""
+        if writer.get_extra_info("peername")[1] == self.broker.port:
+            self.forwarded += [data] if data else []
+        await write(writer, data)
+
+    async def see(self, event: RequestForwarded, _: RelayConnection) -> None:
+        assert event.error is None
+        assert event.encode() == event.data
+        self.received.append(event.data)
 
     async def compare(self, event: ResponseForwarded, _: RelayConnection) -> None:
         """Raise AssertionError if anything but addresses of brokers was changed."""
         assert event.request.api is not None
         assert self.relay is not None
         self.asked.add(event.request.api.key)
-        if event.message is None or (sent := event.encode()) == event.data:
+        if (sent := event.encode()) == event.data:
             return
         self.changed.add(event.request.api.key)
         brokers = {port: broker for broker, port in self.relay.ports.items()}
@@ -53,13 +75,16 @@ class Watched:
 
 
 @contextmanager
-def watching(broker: Broker) -> Iterator[tuple[int, Watched]]:
-    watched = Watched(broker)
-    with looping() as loop:
+def watching(broker: Broker, decode: Iterable[Api] = ()) -> Iterator[tuple[int, Watched]]:
+    """Yield the port of a relay; afterwards check that requests were forwarded unchanged, and nothing was reported."""
+    watched = Watched(broker, decode)
+    with looping() as loop, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kafka_messages.aio._relay.write", watched.write)
         made = loop.run(watched.start)
         yield made.port, watched
         loop.run(made.close)
     assert watched.errors == []
+    assert sorted(watched.forwarded) == sorted(watched.received)
     assert made.ports.keys() == {("localhost", broker.port)}
 
 
