@@ -14,7 +14,7 @@ from ._iterators import endpoints, entities, error_codes, errors, replace_entiti
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._proxy import FromBroker, FromClient, ProxyConnection
 from ._rules import expects_response
-from ._sasl import AuthenticationError, sasl_tokens
+from ._sasl import AuthenticationError, sasl_requests
 from ._server import RequestReceived, ServerConnection, ServerEvent
 from ._states import State
 
@@ -76,5 +76,5 @@ __all__ = [
     "limit_versions",
     "omits_identity",
     "replace_entities",
-    "sasl_tokens",
+    "sasl_requests",
 ]

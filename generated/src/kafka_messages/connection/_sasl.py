@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+from .._base.message import class_of
 from .._core.display import display
 from ..errors import KafkaMessageError
+from ..protocol import ErrorCode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from typing import Any
+
+    from .._base.message import Request
 
 _ALGORITHMS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 # More iterations would block the event loop. Kafka creates credentials with 4,096 to 16,384.
@@ -19,16 +24,37 @@ class AuthenticationError(KafkaMessageError):
     """The broker refused the login, or did not prove that it knows the password."""
 
 
-def sasl_tokens(
-    mechanism: str, username: str, password: str, *, nonce: str | None = None
-) -> Generator[bytes, bytes, None]:
-    """Yield the client's tokens for SaslAuthenticate, and receive the broker's with ``send``, until the login succeeded.
+def sasl_requests(mechanism: str, username: str, password: str) -> Generator[Request[Any], Any, None]:
+    """Yield the requests of a login, and receive each response with ``send``; the generator ends after a success.
 
     ``mechanism`` is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512. PLAIN sends the password: use TLS. As in Kafka, user name
-    and password are used as UTF-8, without SASLprep. ``nonce``, printable ASCII without commas, is random by default.
+    and password are used as UTF-8, without SASLprep. The broker needs SaslAuthenticate (Kafka 1.0).
 
     Raises AuthenticationError, and ValueError for another mechanism, and for NUL in the credentials of PLAIN.
     """
+    return _requests(mechanism, sasl_tokens(mechanism, username, password))
+
+
+def _requests(mechanism: str, tokens: Generator[bytes, bytes, None]) -> Generator[Request[Any], Any, None]:
+    handshake: Any = class_of("SaslHandshakeRequest")
+    authenticate: Any = class_of("SaslAuthenticateRequest")
+    response = yield handshake(mechanism=mechanism)
+    reason = f"the broker has {', '.join(response.mechanisms)}"
+    token = next(tokens)
+    while not response.error_code:
+        response = yield authenticate(auth_bytes=token)
+        reason = response.error_message
+        if not response.error_code:
+            try:
+                token = tokens.send(response.auth_bytes)
+            except StopIteration:
+                return
+    raise AuthenticationError(f"{mechanism}: {ErrorCode(response.error_code).name}: {reason}")
+
+
+def sasl_tokens(
+    mechanism: str, username: str, password: str, *, nonce: str | None = None
+) -> Generator[bytes, bytes, None]:
     if mechanism == "PLAIN":
         if "\0" in username + password:
             raise ValueError("user name and password of PLAIN must not contain NUL")

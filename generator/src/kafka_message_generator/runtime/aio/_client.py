@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future, StreamReader, StreamWriter
+from collections.abc import Generator
 from contextlib import suppress
 from ssl import SSLContext
 from typing import Any, Self, TypeVar
 
 from .._base.message import Request, Response, class_of
-from ..connection import (
-    AuthenticationError,
-    ClientConnection,
-    ResponseReceived,
-    Sent,
-    VersionFallback,
-    expects_response,
-    sasl_tokens,
-)
+from ..connection import ClientConnection, ResponseReceived, Sent, VersionFallback, expects_response, sasl_requests
 from ..protocol import ErrorCode
 from ._listener import READ_SIZE, close_writer, within
 
@@ -127,7 +120,7 @@ async def connect(
 
     ``connection``, new if None, sets the client id and limits. With its ``versions``, or in a package without
     ApiVersionsRequest, nothing is negotiated. ``sasl`` is
-    the mechanism, user name and password, as for ``sasl_tokens``. ``timeout`` limits this call, ``request_timeout``
+    the mechanism, user name and password, as for ``sasl_requests``. ``timeout`` limits this call, ``request_timeout``
     each later request, in seconds. At most ``max_pending`` requests are unanswered at a time; others wait.
 
     Raises TimeoutError; OSError, which includes ConnectionError and ``ssl.SSLError``; AuthenticationError; ValueError.
@@ -140,7 +133,7 @@ async def connect(
             if state.versions is None:
                 await _negotiate(made)
             if sasl is not None:
-                await _log_in(made, *sasl)
+                await _log_in(made, sasl_requests(*sasl))
         except BaseException:
             await made.close(0)
             raise
@@ -157,18 +150,8 @@ async def _negotiate(broker: BrokerConnection) -> None:
         raise ConnectionError(f"the ApiVersionsResponse has the error {ErrorCode(response.error_code).name}")
 
 
-async def _log_in(broker: BrokerConnection, mechanism: str, username: str, password: str) -> None:
-    tokens = sasl_tokens(mechanism, username, password)
-    handshake: Any = class_of("SaslHandshakeRequest")
-    authenticate: Any = class_of("SaslAuthenticateRequest")
-    response = await broker.request(handshake(mechanism=mechanism))
-    reason = f"the broker has {', '.join(response.mechanisms)}"
-    token: bytes | None = None
-    try:
-        while not response.error_code:
-            token = next(tokens) if token is None else tokens.send(response.auth_bytes)
-            response = await broker.request(authenticate(auth_bytes=token))
-            reason = response.error_message
-    except StopIteration:
-        return
-    raise AuthenticationError(f"{mechanism}: {ErrorCode(response.error_code).name}: {reason}")
+async def _log_in(broker: BrokerConnection, requests: Generator[Request[Any], Any, None]) -> None:
+    with suppress(StopIteration):
+        request = next(requests)
+        while True:
+            request = requests.send(await broker.request(request))

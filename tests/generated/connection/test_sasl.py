@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from kafka_messages.connection import AuthenticationError, sasl_tokens
+from kafka_messages.connection import AuthenticationError
+from kafka_messages.connection._sasl import sasl_tokens
 
 from tests.support.scram import ScramServer
 
