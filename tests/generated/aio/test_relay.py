@@ -24,6 +24,7 @@ from kafka_messages import (
     Response,
 )
 from kafka_messages.aio import CloseConnection, Relay, RelayConnection, connect, relay, serve
+from kafka_messages.aio._listener import write
 from kafka_messages.connection import (
     ProxyConnection,
     RequestForwarded,
@@ -385,6 +386,24 @@ def test_client_disconnect_closes_the_broker_connection() -> None:
         return await ended.wait()
 
     assert talk_through(broker, talk)[0]
+
+
+def test_client_gets_the_last_responses_of_a_broker_that_does_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = asyncio.Event()
+
+    async def write_once(writer: asyncio.StreamWriter, data: bytes) -> None:
+        if data == heartbeat(2):
+            failed.set()
+            raise CloseConnection from BrokenPipeError()
+        await write(writer, data)
+
+    async def on_response(event: ResponseForwarded, _: RelayConnection) -> bytes | None:
+        await failed.wait()
+        return None
+
+    monkeypatch.setattr("kafka_messages.aio._relay.write", write_once)
+    found, seen, errors = talk_with_hooks([heartbeat(1), heartbeat(2)], on_response=on_response)
+    assert (found, seen, errors) == ([answered(1)], [1], [])
 
 
 def test_large_responses_wait_for_a_slow_client() -> None:

@@ -25,7 +25,7 @@ from ..connection import (
 )
 from ..protocol import Api, apis
 from ..schema.descriptors import descriptor_of
-from ._listener import Listener, log, read, read_ahead, within, write
+from ._listener import CloseConnection, Listener, log, read, read_ahead, within, write
 
 Address: TypeAlias = tuple[str, int]
 OnRequest: TypeAlias = Callable[[RequestForwarded, "RelayConnection"], Awaitable[Response | bytes | None]]
@@ -130,7 +130,11 @@ class RelayConnection:
             while True:
                 data = await chunks.get()
                 for event in self.connection.receive_from_client(data):
-                    await write(broker, await self._for_broker(event))
+                    frame = await self._for_broker(event)
+                    try:
+                        await write(broker, frame)
+                    except CloseConnection:  # the broker's last responses may follow
+                        return
                 if not data:
                     return
         finally:
