@@ -177,6 +177,7 @@ def test_package_without_headers_has_no_protocol_module(tmp_path: Path) -> None:
         "",
         "protocol",
         "protocol,connection",
+        "protocol,connection,aio",
         "internal_topics",
         "secrets",
         "arrow",

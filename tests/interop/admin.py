@@ -21,12 +21,11 @@ from kafka_messages import (
     Request,
     Response,
 )
+from kafka_messages.aio import connect
 from kafka_messages.connection import errors
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
 from kafka_records import Record, write_batch
-
-from tests.support.programs import program
 
 from .kafka import InteropError
 
@@ -43,12 +42,8 @@ def ask(port: int, request: Request[R], *, refused: bool = False, seconds: float
     """Return the broker's response. Raises TimeoutError, and unless ``refused``, InteropError for error codes."""
 
     async def asked() -> R:
-        client = await program("client").Client.connect("localhost", port)
-        try:
-            answer: R = await client.ask(request)
-        finally:
-            client.close()
-        return answer
+        async with await connect("localhost", port) as broker:
+            return await broker.request(request)
 
     answer = asyncio.run(asyncio.wait_for(asked(), seconds))
     reported = ", ".join(f"{each.path} is {each.code.name} ({each.message})" for each in errors(answer))

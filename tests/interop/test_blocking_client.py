@@ -1,7 +1,8 @@
-"""The guide's blocking client with a live broker: plaintext, TLS, SASL/PLAIN and both SCRAM mechanisms."""
+"""The guide's blocking client, and ``aio.connect``, with a live broker: plaintext, TLS, SASL/PLAIN and SCRAM."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import ssl
@@ -11,7 +12,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kafka_messages import CreateTopicsRequest
+from kafka_messages import CreateTopicsRequest, MetadataRequest
+from kafka_messages.aio import connect
+from kafka_messages.connection import AuthenticationError
 
 from tests.interop.admin import add_users, ask, credential
 from tests.interop.broker import Broker, Node, free_ports
@@ -95,3 +98,19 @@ def test_client_lists_topics_with_each_sasl_mechanism(mechanism: str, page: Simp
         client = page.Client(stream)
         with pytest.raises(RuntimeError, match=r"^SaslAuthenticateRequest: error_code is SASL_AUTHENTICATION_FAILED: "):
             _log_in(page, client, mechanism, "wrong")
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_asyncio_client_logs_in_with_each_sasl_mechanism(mechanism: str, secured: Secured) -> None:
+    _, _, port, context = secured
+
+    async def partitions(password: str) -> int:
+        sasl = mechanism, USER, password
+        async with await connect("localhost", port, ssl_context=context, sasl=sasl) as broker:
+            topic = (await broker.request(MetadataRequest(topics=None))).topics.find("orders")
+            assert topic is not None
+            return len(topic.partitions)
+
+    assert asyncio.run(partitions(PASSWORD)) == 3
+    with pytest.raises(AuthenticationError, match=rf"^{mechanism}: SASL_AUTHENTICATION_FAILED: "):
+        asyncio.run(partitions("wrong"))

@@ -1,4 +1,4 @@
-"""The guide's client sends every announced API at every version to a live broker."""
+"""A client with asyncio sends every announced API at every version to a live broker."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from kafka_messages import ApiVersionsRequest, MetadataRequest, Response
+from kafka_messages.aio import connect
 from kafka_messages.connection import errors
 from kafka_messages.protocol import Api, ApiKey, FrameReader, api, encode_response
 
@@ -25,19 +26,18 @@ FICTION = {(ApiKey.PRODUCE, version) for version in range(3)}
 
 async def topic_id(port: int) -> UUID:
     """Create a topic by requesting its metadata; return its id."""
-    client = await program("client").Client.connect("localhost", port)
-    while True:
-        metadata = await client.ask(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=NAME)]))
-        if not any(errors(metadata)):
-            client.writer.close()
-            return next(iter(metadata.topics)).topic_id
-        await asyncio.sleep(0.2)
+    async with await connect("localhost", port) as broker:
+        while True:
+            metadata = await broker.request(MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=NAME)]))
+            if not any(errors(metadata)):
+                return next(iter(metadata.topics)).topic_id
+            await asyncio.sleep(0.2)
 
 
 async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
     """Return every API and version that the broker announces, with the response."""
-    client = await program("client").Client.connect("localhost", port)
-    announced = await client.ask(ApiVersionsRequest(client_software_name=NAME, client_software_version="1"))
+    client = await connect("localhost", port, request_timeout=ANSWER_SECONDS)
+    announced = await client.request(ApiVersionsRequest(client_software_name=NAME, client_software_version="1"))
     found: list[tuple[Api, int, Response]] = []
     for each in announced.api_keys:
         of = api(each.api_key)
@@ -45,12 +45,12 @@ async def ask_all(port: int, topic: UUID) -> list[tuple[Api, int, Response]]:
             if (of.key, version) not in FICTION:
                 asked = request(of, topic).downgraded(version)
                 try:
-                    response = await asyncio.wait_for(client.ask(asked, version), ANSWER_SECONDS)
+                    response = await client.request(asked, version)
                 except (ConnectionError, TimeoutError) as error:
                     error.add_note(f"{of} version {version}")
                     raise
                 found.append((of, version, response))
-    client.writer.close()
+    await client.close()
     return found
 
 

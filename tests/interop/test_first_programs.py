@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 
 import pytest
+from kafka_messages.aio import connect
 from kafka_messages.enums import ErrorCode
 
 from tests.interop.broker import Broker
@@ -62,7 +62,7 @@ def test_clients_work_through_the_proxy_which_prints_responses(
 
 def test_client_prints_partitions_and_records(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
     async def made() -> None:
-        with closing(await careful.Client.connect("localhost", quiet_broker.port)) as asking:
+        async with await connect("localhost", quiet_broker.port) as asking:
             await careful.find_leader(asking, "first-client")
 
     with looping() as loop:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from typing import Any
 
 import pytest
+from kafka_messages.aio import connect
 from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import ApiKey
 from kafka_records import read_batches
@@ -104,12 +104,12 @@ def test_clients_work_with_versions_from_before_message_format_2(
 
 def test_live_broker_rejects_the_same_batches_as_the_mock_broker(quiet_broker: Broker) -> None:
     async def codes() -> dict[str, str]:
-        with closing(await guide.Client.connect("localhost", quiet_broker.port)) as client:
+        async with await connect("localhost", quiet_broker.port) as client:
             await guide.find_leader(client, "refused")
             found = {}
             for name in REFUSED.keys() - {"null"}:
                 records, _ = REFUSED[name]
-                [topic] = (await client.ask(produce(records, name="refused"), 12)).responses
+                [topic] = (await client.request(produce(records, name="refused"), 12)).responses
                 found[name] = ErrorCode(topic.partition_responses[0].error_code).name
             return found
 

@@ -1,152 +1,109 @@
-"""The guide's proxy between third-party clients and a live broker."""
+"""A relay between third-party clients and a live broker."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
-from kafka_messages.connection import ProxyConnection, RequestForwarded, ResponseForwarded, endpoints
-from kafka_messages.protocol import ApiKey
+from kafka_messages.aio import Relay, RelayConnection, relay
+from kafka_messages.aio._listener import write
+from kafka_messages.connection import RequestForwarded, ResponseForwarded, endpoints
+from kafka_messages.protocol import Api, ApiKey, decode_response
 
 from tests.interop.broker import Broker, running
-from tests.interop.guide import served
+from tests.interop.guide import looping
 from tests.interop.kafka import Java
 from tests.interop.make import TRAFFIC_SECONDS, WORK
 from tests.interop.peers import NAMES, PLAIN_AND_COMPRESSED, RECORDS, Peer, expected
-from tests.support.programs import program
 
-proxy = program("proxy")
 PROXY = "127.0.0.1"
 
 
-@dataclass
-class Direction:
-    """Bytes that the proxy received and sent in one direction of a connection."""
+class Watched:
+    """The relay to a broker, with the APIs of responses, of changed responses, and the reported errors."""
 
-    came: bytearray = field(default_factory=bytearray)
-    went: bytearray = field(default_factory=bytearray)
+    def __init__(self, broker: Broker, decode: Iterable[Api]) -> None:
+        self.broker = broker
+        self.decode = decode
+        self.relay: Relay | None = None
+        self.received: list[bytes] = []
+        self.forwarded: list[bytes] = []
+        self.asked: set[ApiKey] = set()
+        self.changed: set[ApiKey] = set()
+        self.errors: list[Exception] = []
 
+    async def start(self) -> Relay:
+        brokers = [("localhost", self.broker.port)]
+        self.relay = await relay(
+            brokers,
+            decode=self.decode,
+            on_request=self.see,
+            on_response=self.compare,
+            on_error=self.errors.append,
+        )
+        return self.relay
 
-@dataclass
-class Connection:
-    requests: Direction = field(default_factory=Direction)
-    responses: Direction = field(default_factory=Direction)
+    async def write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
+        """Record what is written to the broker, then write it."""
+        if writer.get_extra_info("peername")[1] == self.broker.port:
+            self.forwarded += [data] if data else []
+        await write(writer, data)
 
+    async def see(self, event: RequestForwarded, _: RelayConnection) -> None:
+        assert event.error is None
+        assert event.encode() == event.data
+        self.received.append(event.data)
 
-class Reader:
-    def __init__(self, reader: Any, kept: bytearray) -> None:
-        self._reader, self._kept = reader, kept
-
-    async def read(self, count: int) -> bytes:
-        data: bytes = await self._reader.read(count)
-        self._kept += data
-        return data
-
-
-class Writer:
-    def __init__(self, writer: Any, kept: bytearray) -> None:
-        self._writer, self._kept = writer, kept
-
-    def write(self, data: bytes) -> None:
-        self._kept += data
-        self._writer.write(data)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._writer, name)
-
-
-class Watched(proxy.Proxy):
-    """The proxy with all bytes that it forwarded."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.connections: dict[Any, Connection] = {}
-
-    async def passes(self, reader: Any, writer: Any, receive: Any, refuse: Any) -> None:
-        connection = self.connections.setdefault(receive.__self__, Connection())
-        is_request = receive.__name__ == "receive_from_client"
-        direction = connection.requests if is_request else connection.responses
-        await super().passes(Reader(reader, direction.came), Writer(writer, direction.went), receive, refuse)
-
-
-def passed(requests: bytes, responses: bytes) -> Iterator[ResponseForwarded]:
-    connection = ProxyConnection(decode=proxy.WITH_ADDRESSES)
-    for request in connection.receive_from_client(requests):
-        assert isinstance(request, RequestForwarded)
-    for response in connection.receive_from_broker(responses):
-        assert isinstance(response, ResponseForwarded)
-        assert response.error is None
-        yield response
-
-
-def compared(connection: Connection, ports: dict[tuple[str, int], int]) -> Iterator[tuple[ApiKey, bool]]:
-    """Yield the API of each response and whether the proxy changed addresses; fail for any other change."""
-    requests = connection.requests
-    assert requests.went == requests.came
-    brokers = {port: broker for broker, port in ports.items()}
-    pairs = zip(
-        passed(requests.came, connection.responses.came), passed(requests.went, connection.responses.went), strict=True
-    )
-    for came, went in pairs:
-        if went.data != came.data:
-            for endpoint in endpoints(went.message):
-                assert endpoint.host == PROXY
-                endpoint.host, endpoint.port = brokers[endpoint.port]
-            assert went.encode() == came.data
-        yield went.request.api.key, went.data != came.data
+    async def compare(self, event: ResponseForwarded, _: RelayConnection) -> None:
+        """Raise AssertionError if anything but addresses of brokers was changed."""
+        assert event.request.api is not None
+        assert self.relay is not None
+        self.asked.add(event.request.api.key)
+        if (sent := event.encode()) == event.data:
+            return
+        self.changed.add(event.request.api.key)
+        brokers = {port: broker for broker, port in self.relay.ports.items()}
+        version = event.request.header.request_api_version
+        again = decode_response(sent[4:], event.request.api.key, version, text="surrogateescape")
+        for endpoint in endpoints(again.message):
+            assert endpoint.host == PROXY
+            endpoint.host, endpoint.port = brokers[endpoint.port]
+        assert again.encode(text="surrogateescape") == event.data
 
 
 @contextmanager
-def watching(broker: Broker) -> Iterator[tuple[int, Watched]]:
-    watched = Watched()
-
-    def make(port: int) -> Any:
-        watched.ports["localhost", broker.port] = port
-
-        async def serve(reader: Any, writer: Any) -> None:
-            await watched.serve(reader, writer, "localhost", broker.port)
-
-        return serve
-
-    with served(make) as port:
-        yield port, watched
-
-
-def passed_and_changed(watched: Watched) -> tuple[set[ApiKey], set[ApiKey]]:
-    """Return the requested APIs, and the APIs whose responses had changed addresses."""
-    found = [each for connection in watched.connections.values() for each in compared(connection, watched.ports)]
-    return {key for key, _ in found}, {key for key, is_changed in found if is_changed}
+def watching(broker: Broker, decode: Iterable[Api] = ()) -> Iterator[tuple[int, Watched]]:
+    """Yield the port of a relay; afterwards check that requests were forwarded unchanged, and nothing was reported."""
+    watched = Watched(broker, decode)
+    with looping() as loop, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kafka_messages.aio._relay.write", watched.write)
+        made = loop.run(watched.start)
+        yield made.port, watched
+        loop.run(made.close)
+    assert watched.errors == []
+    assert sorted(watched.forwarded) == sorted(watched.received)
+    assert made.ports.keys() == {("localhost", broker.port)}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_clients_work_through_the_proxy(
-    name: str, peer: Callable[[str], Peer], quiet_broker: Broker, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_clients_work_through_the_proxy(name: str, peer: Callable[[str], Peer], quiet_broker: Broker) -> None:
     client = peer(name)
-    capfd.readouterr()
     with watching(quiet_broker) as (port, watched):
         talk = client.talk(port, f"through-{name}", PLAIN_AND_COMPRESSED)
-    assert capfd.readouterr().out == ""
     want = expected(f"through-{name}", PLAIN_AND_COMPRESSED)
     assert talk.records == want
     assert talk.committed == dict.fromkeys(want, RECORDS)
     assert set(want) <= set(talk.topics)
-    assert watched.ports == {("localhost", quiet_broker.port): port}
-    asked, changed = passed_and_changed(watched)
-    assert {ApiKey.METADATA, ApiKey.FIND_COORDINATOR} <= changed
-    assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.OFFSET_COMMIT} <= asked - changed
+    assert {ApiKey.METADATA, ApiKey.FIND_COORDINATOR} <= watched.changed
+    assert {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.OFFSET_COMMIT} <= watched.asked - watched.changed
 
 
-def test_traffic_of_kafkas_clients_passes_the_proxy(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_traffic_of_kafkas_clients_passes_the_proxy(tmp_path: Path) -> None:
     with running(Java.prepare(WORK), tmp_path) as broker, watching(broker) as (port, watched):
         broker.java.run("Traffic", f"127.0.0.1:{port}", seconds=TRAFFIC_SECONDS)
-    assert capfd.readouterr().out == ""
-    assert watched.ports == {("localhost", broker.port): port}
-    asked, changed = passed_and_changed(watched)
-    assert {ApiKey.METADATA, ApiKey.FIND_COORDINATOR} <= changed
-    assert {ApiKey.END_TXN, ApiKey.SHARE_FETCH, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CREATE_ACLS} <= asked
-    assert len(asked) > 30
+    assert {ApiKey.METADATA, ApiKey.FIND_COORDINATOR} <= watched.changed
+    assert {ApiKey.END_TXN, ApiKey.SHARE_FETCH, ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.CREATE_ACLS} <= watched.asked
+    assert len(watched.asked) > 30

@@ -25,6 +25,7 @@ from kafka_messages import (
     SaslHandshakeResponse,
     all_messages,
 )
+from kafka_messages.aio import RelayConnection, connect, relay, serve
 from kafka_messages.connection import (
     ClientConnection,
     ClientEvent,
@@ -33,6 +34,8 @@ from kafka_messages.connection import (
     FromClient,
     Handlers,
     ProxyConnection,
+    RequestForwarded,
+    RequestReceived,
     ServerConnection,
     ServerEvent,
     entities,
@@ -161,6 +164,27 @@ def events(client: ClientConnection, server: ServerConnection, proxy: ProxyConne
     assert_type(responses, list[FromBroker])
     passing: list[FromClient | FromBroker] = [*requests, *responses]
     return sum(len(event.data) for event in passing) + len(of_client) + len(of_server)
+
+
+async def handler(received: RequestReceived) -> Response | None:
+    return None
+
+
+async def hook(request: RequestForwarded, connection: RelayConnection) -> Response | bytes | None:
+    return request.encode() if connection.broker == ("broker", 9092) else None
+
+
+async def with_asyncio() -> None:
+    """The response of a connection follows from the request."""
+    async with (
+        await serve(handler) as server,
+        await relay([("127.0.0.1", server.port)], on_request=hook) as proxy,
+        await connect("127.0.0.1", proxy.ports["127.0.0.1", server.port]) as broker,
+    ):
+        assert_type(await broker.request(MetadataRequest()), MetadataResponse)
+        assert_type((await broker.send(FetchRequest(), 12, lossy=True)).response, FetchResponse)
+    await serve(hook)  # type: ignore[arg-type]
+    await relay([("127.0.0.1", 1)], on_request=handler)  # type: ignore[arg-type]
 
 
 def compressed(compression: CompressionName) -> CompressionName:

@@ -13,6 +13,7 @@ The modules:
 ``protocol``: headers, framing, the API table, negotiation.
 ``history``: releases in which messages, versions and fields exist.
 ``connection``: connections without I/O, and traversals of errors, addresses and names.
+``aio``: clients, servers and proxies with asyncio.
 ``internal_topics``: records of internal logs by key and value.
 ``secrets``: secrets in messages, and redacted copies.
 ``arrow``: whole columns of messages as Arrow arrays.
@@ -488,6 +489,7 @@ _SUBMODULES = (
     "protocol",
     "history",
     "connection",
+    "aio",
     "internal_topics",
     "secrets",
     "arrow",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 from uuid import UUID
 
 import pytest
 from kafka_messages import FetchRequest, MetadataResponse, ProduceRequest
+from kafka_messages.aio import connect
 from kafka_messages.connection import RequestReceived, ServerConnection, announce, endpoints, errors
 from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import ApiKey
@@ -75,10 +76,13 @@ def test_proxy_rewrites_broker_addresses_to_its_own() -> None:
     ports: list[int] = []
 
     async def talk() -> None:
-        async with start_server(serve_mock_broker) as broker, start_proxy(broker) as port:
-            with closing(await careful_client.Client.connect(HOST, port)) as asking:
-                response: MetadataResponse = await asking.ask(topics("t"))
-                ports.extend((port, *(each.port for each in endpoints(response))))
+        async with (
+            start_server(serve_mock_broker) as broker,
+            start_proxy(broker) as port,
+            await connect(HOST, port) as asking,
+        ):
+            response = await asking.request(topics("t"))
+            ports.extend((port, *(each.port for each in endpoints(response))))
 
     run(talk())
     assert ports == [ports[0]] * 2
@@ -86,10 +90,13 @@ def test_proxy_rewrites_broker_addresses_to_its_own() -> None:
 
 def test_proxy_prints_error_codes(capsys: pytest.CaptureFixture[str]) -> None:
     async def talk() -> None:
-        async with start_server(serve_mock_broker) as broker, start_proxy(broker) as port:
-            with closing(await careful_client.Client.connect(HOST, port)) as asking:
-                partitions = [FetchRequest.FetchPartition(partition=each) for each in (0, 7)]
-                await asking.ask(FetchRequest(topics=[FetchRequest.FetchTopic(topic="t", partitions=partitions)]), 12)
+        async with (
+            start_server(serve_mock_broker) as broker,
+            start_proxy(broker) as port,
+            await connect(HOST, port) as asking,
+        ):
+            partitions = [FetchRequest.FetchPartition(partition=each) for each in (0, 7)]
+            await asking.request(FetchRequest(topics=[FetchRequest.FetchTopic(topic="t", partitions=partitions)]), 12)
 
     run(talk())
     line = "FetchResponse 12 UNKNOWN_TOPIC_OR_PARTITION UNKNOWN_TOPIC_OR_PARTITION"
@@ -128,20 +135,19 @@ def test_mock_prints_produced_records(capsys: pytest.CaptureFixture[str]) -> Non
     offsets: list[int] = []
 
     async def talk() -> None:
-        async with start_server(lambda _: mock.serve) as port:
-            with closing(await careful_client.Client.connect(HOST, port)) as asking:
-                assert await careful_client.find_leader(asking, "t") == (UUID(int=0), HOST, port)
-                for name, batch, version in (
-                    ("t", batches[0], None),
-                    ("t", batches[1], 3),
-                    ("u", batches[1], 8),
-                    ("u", batches[2], 2),
-                ):
-                    produced = await asking.ask(produce(batch, name=name), version)
-                    [topic] = produced.responses
-                    assert (topic.name, [part.index for part in topic.partition_responses]) == (name, [0])
-                    assert not list(errors(produced))
-                    offsets.extend(part.base_offset for part in topic.partition_responses)
+        async with start_server(lambda _: mock.serve) as port, await connect(HOST, port) as asking:
+            assert await careful_client.find_leader(asking, "t") == (UUID(int=0), HOST, port)
+            for name, batch, version in (
+                ("t", batches[0], None),
+                ("t", batches[1], 3),
+                ("u", batches[1], 8),
+                ("u", batches[2], 2),
+            ):
+                produced = await asking.request(produce(batch, name=name), version)
+                [topic] = produced.responses
+                assert (topic.name, [part.index for part in topic.partition_responses]) == (name, [0])
+                assert not list(errors(produced))
+                offsets.extend(part.base_offset for part in topic.partition_responses)
 
     run(talk())
     assert offsets == [0, 2, 0, 1]
@@ -150,10 +156,9 @@ def test_mock_prints_produced_records(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_damaged_batch_closes_the_connection(caplog: pytest.LogCaptureFixture) -> None:
     async def talk() -> None:
-        async with start_server(lambda _: mock.serve) as port:
-            asking = await careful_client.Client.connect(HOST, port)
-            with closing(asking), pytest.raises(ConnectionError, match=r"^the connection has ended$"):
-                await asking.ask(produce(write_batch([Record(value=b"a")])[:-1] + b"\1"))
+        async with start_server(lambda _: mock.serve) as port, await connect(HOST, port) as asking:
+            with pytest.raises(ConnectionError, match=r"has ended: the broker has closed it$"):
+                await asking.request(produce(write_batch([Record(value=b"a")])[:-1] + b"\1"))
 
     run(talk())
     assert "ChecksumError" in caplog.text

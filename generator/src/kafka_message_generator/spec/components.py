@@ -50,6 +50,11 @@ COMPONENTS = {
             ("errors", "_core", "schema", "_base", "protocol"),
         ),
         Component(
+            "aio",
+            "clients, servers and proxies with asyncio",
+            ("_base", "schema", "protocol", "connection"),
+        ),
+        Component(
             "internal_topics",
             "records of internal logs by key and value",
             ("errors", "_core", "_base"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._announce import announce
+from ._announce import announce, limit_versions
 from ._client import ClientConnection, ClientEvent, ResponseReceived, Sent, VersionFallback
 from ._error_response import error_response
 from ._events import ConnectionClosed, ConnectionProtocolError, LocalProtocolError, RemoteProtocolError, TokenReceived
@@ -13,6 +13,7 @@ from ._iterators import endpoints, entities, error_codes, errors, replace_entiti
 from ._places import Endpoint, Entity, Error, ErrorCodePlace
 from ._proxy import FromBroker, FromClient, ProxyConnection
 from ._rules import expects_response
+from ._sasl import AuthenticationError, sasl_requests
 from ._server import RequestReceived, ServerConnection, ServerEvent
 from ._states import State
 
@@ -35,6 +36,7 @@ else:
 
 
 __all__ = [
+    "AuthenticationError",
     "ClientConnection",
     "ClientEvent",
     "ClientIdentity",
@@ -70,6 +72,8 @@ __all__ = [
     "error_response",
     "errors",
     "expects_response",
+    "limit_versions",
     "omits_identity",
     "replace_entities",
+    "sasl_requests",
 ]

@@ -87,6 +87,23 @@ def announce(
     return made
 
 
+def limit_versions(response: Any) -> bool:
+    """Remove the versions that this package cannot decode from an ApiVersionsResponse, for a proxy.
+
+    Return True if the response was changed.
+    """
+    readable = {int(api.key): api.valid_versions for api in apis()}
+    before = [(each.api_key, each.min_version, each.max_version) for each in response.api_keys]
+    for each in list(response.api_keys):
+        ours = readable.get(each.api_key)
+        if ours is not None:
+            each.min_version = max(each.min_version, ours.lowest)
+            each.max_version = min(each.max_version, ours.highest)
+        if ours is None or each.min_version > each.max_version:
+            response.api_keys.remove(each)
+    return before != [(each.api_key, each.min_version, each.max_version) for each in response.api_keys]
+
+
 def _ranges(argument: str, given: Mapping[K, Versions]) -> list[tuple[K, Versions]]:
     if not isinstance(given, Mapping):
         raise TypeError(f"{argument} must be a mapping to Versions, not {display(given)}")

@@ -1,0 +1,153 @@
+"""Open ports, and the tasks of accepted connections."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from asyncio import Queue, StreamReader, StreamWriter, Task
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Self
+
+READ_SIZE = 1 << 16
+
+
+class CloseConnection(Exception):
+    """Raise it in a handler or hook to write ``data`` to the client and close the connection. It is not reported."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        super().__init__(data)
+        self.data = data
+
+
+def log(error: Exception) -> None:
+    logging.getLogger(__name__).error("%s (%s)", error, ", ".join(error.__notes__), exc_info=error)
+
+
+async def read(reader: StreamReader) -> bytes:
+    """Return the next bytes, or b"" if the peer has disconnected."""
+    try:
+        return await reader.read(READ_SIZE)
+    except OSError:
+        return b""
+
+
+async def read_ahead(reader: StreamReader, chunks: Queue[bytes]) -> None:
+    """Put received bytes into a bounded queue, so that the end of the connection is noticed while requests wait."""
+    while data := await read(reader):
+        await chunks.put(data)
+    await chunks.put(b"")
+
+
+async def write(writer: StreamWriter, data: bytes) -> None:
+    """Write bytes and wait for buffer space. Raises CloseConnection if the peer has disconnected."""
+    writer.write(data)
+    try:
+        await writer.drain()
+    except OSError as error:
+        raise CloseConnection from error
+
+
+@asynccontextmanager
+async def within(seconds: float, what: str) -> AsyncIterator[None]:
+    timer = asyncio.timeout(seconds)
+    try:
+        async with timer:
+            yield
+    except TimeoutError as error:
+        if timer.expired():
+            raise TimeoutError(f"{what} within {seconds} seconds") from error
+        raise
+
+
+async def close_writer(writer: StreamWriter, timeout: float) -> None:
+    """Close after the buffered bytes are written, or after ``timeout`` seconds."""
+    writer.close()
+    try:
+        with suppress(OSError):  # includes timeouts
+            async with asyncio.timeout(timeout):
+                await writer.wait_closed()
+    finally:
+        writer.transport.abort()
+
+
+class Listener:
+    """Open ports, from ``serve`` or ``relay``. ``async with`` closes them and their connections at its end."""
+
+    def __init__(self, linger: float, on_error: Callable[[Exception], object]) -> None:
+        self._linger, self._on_error = linger, on_error
+        self._servers: list[asyncio.Server] = []
+        self._sessions: set[Task[None]] = set()
+        self._readers: set[Task[None]] = set()
+        self._is_closed = False
+        self.port = 0
+        """The first port."""
+
+    async def close(self, timeout: float = 1.0) -> None:
+        """Stop listening and reading, and close; requests that are unanswered after ``timeout`` seconds are cancelled."""
+        self._is_closed = True
+        for server in self._servers:
+            server.close()
+        for reader in self._readers:
+            reader.cancel()
+        if self._sessions:
+            _, late = await asyncio.wait(self._sessions, timeout=timeout)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _listen(self, session: Callable[..., Coroutine[Any, Any, None]], **options: Any) -> None:
+        def accept(reader: StreamReader, writer: StreamWriter) -> None:
+            if self._is_closed:
+                writer.transport.abort()
+                return
+            task = asyncio.create_task(session(reader, writer))
+            self._sessions.add(task)
+            task.add_done_callback(self._sessions.discard)
+            task.add_done_callback(lambda _: writer.transport.abort())
+
+        server = await asyncio.start_server(accept, **options)
+        self._servers.append(server)
+        self.port = self.port or server.sockets[0].getsockname()[1]
+        if self._is_closed:
+            server.close()
+
+    async def _run(self, writers: list[StreamWriter], *coroutines: Coroutine[Any, Any, None]) -> None:
+        """Run a session until its last task, which writes responses, or until ``linger`` seconds after another task.
+
+        ``writers`` are closed at the end; the first one is the client's.
+        """
+        tasks = [asyncio.create_task(each) for each in coroutines]
+        for task in tasks:
+            task.add_done_callback(lambda task: self._report(_error(task), writers[0]))
+        self._readers.update(tasks[:-1])
+        timeout = 0.0
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not any(isinstance(_error(task), CloseConnection) for task in done):
+                await asyncio.wait(tasks[-1:], timeout=self._linger)
+            timeout = 1.0
+        finally:
+            self._readers.difference_update(tasks)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=1)  # a handler may ignore that it is cancelled
+            await asyncio.gather(*(close_writer(each, timeout) for each in writers))
+
+    def _report(self, error: BaseException | None, client: StreamWriter, *notes: str) -> None:
+        if isinstance(error, CloseConnection) and not client.is_closing():
+            client.write(error.data)
+        elif isinstance(error, Exception) and not isinstance(error, CloseConnection):
+            for note in (*notes, f"connection of {client.get_extra_info('peername')}"):
+                error.add_note(note)
+            self._on_error(error)
+
+
+def _error(task: Task[None]) -> BaseException | None:
+    return None if task.cancelled() else task.exception()

@@ -1,0 +1,106 @@
+"""Server with asyncio: one task for each request."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Queue, StreamReader, StreamWriter, Task
+from collections.abc import Awaitable, Callable
+from ssl import SSLContext
+from typing import TypeAlias
+
+from .._base.message import Response
+from ..connection import ConnectionClosed, LocalProtocolError, RequestReceived, ServerConnection, State
+from ..protocol import MAX_FRAME_SIZE
+from ._listener import CloseConnection, Listener, log, read_ahead, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..protocol._shapes import ApiVersionsResponse
+
+Handler: TypeAlias = Callable[[RequestReceived], Awaitable[Response | None]]
+
+
+async def serve(
+    handler: Handler,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    announced: ApiVersionsResponse | None = None,
+    ssl_context: SSLContext | None = None,
+    max_pending: int = 100,
+    max_frame_size: int = MAX_FRAME_SIZE,
+    linger: float = 1.0,
+    on_error: Callable[[Exception], object] = log,
+) -> Listener:
+    """Listen at a port (0: any free port), and call ``handler`` for each request, in a task of its own.
+
+    The handler returns the response, or None if the request expects none. Responses keep the order of their requests.
+    A connection is not read while ``max_pending`` of its requests are unanswered. After a client has closed its side,
+    its requests have ``linger`` seconds. ``announced`` limits versions, as for ``ServerConnection``.
+
+    An invalid frame, an invalid response or an exception in the handler ends this connection only, and is passed to
+    ``on_error``, by default to a logger. Raises OSError.
+    """
+    listener = Listener(linger, on_error)
+
+    async def session(reader: StreamReader, writer: StreamWriter) -> None:
+        connection = ServerConnection(announced, max_frame_size=max_frame_size, text="surrogateescape")
+        made, chunks = _Session(listener, writer, connection, handler, max_pending), Queue[bytes](1)
+        await listener._run([writer], read_ahead(reader, chunks), made.requests(chunks), made.responses())
+
+    await listener._listen(session, host=host, port=port, ssl=ssl_context)
+    return listener
+
+
+class _Session:
+    def __init__(
+        self, listener: Listener, writer: StreamWriter, connection: ServerConnection, handler: Handler, most: int
+    ) -> None:
+        self.listener, self.writer, self.connection, self.handler = listener, writer, connection, handler
+        self.places = asyncio.Semaphore(most)
+        self.pending: Queue[tuple[RequestReceived, Task[Response | CloseConnection | None]] | None] = Queue()
+
+    async def requests(self, chunks: Queue[bytes]) -> None:
+        try:
+            while True:
+                await self.places.acquire()
+                while (event := self.connection.next_event()) is None:
+                    if self.connection.state is State.HANDSHAKING:
+                        await self.pending.join()
+                    else:
+                        self.connection.receive_data(await chunks.get())
+                if isinstance(event, ConnectionClosed):
+                    return
+                if not isinstance(event, RequestReceived):
+                    raise LocalProtocolError("raw SASL tokens are not supported; refuse SaslHandshake version 0")
+                self.pending.put_nowait((event, asyncio.create_task(self.answer(event))))
+        finally:
+            self.pending.put_nowait(None)
+
+    async def answer(self, received: RequestReceived) -> Response | CloseConnection | None:
+        try:
+            response = await self.handler(received)
+            if response is None and received.expects_response:
+                raise TypeError(f"the handler returned None, but {received.api.request_name} expects a response")
+            return response
+        except CloseConnection as error:
+            return error
+        except Exception as error:
+            self.listener._report(error, self.writer, f"handler of {received.api.request_name} v{received.version}")
+            return CloseConnection()
+
+    async def responses(self) -> None:
+        try:
+            while (first := await self.pending.get()) is not None:
+                received, task = first
+                response = await task
+                if isinstance(response, CloseConnection):
+                    raise response
+                if response is not None:
+                    await write(self.writer, self.connection.send(received, response))
+                self.pending.task_done()
+                self.places.release()
+        finally:
+            while not self.pending.empty():
+                if (left := self.pending.get_nowait()) is not None:
+                    left[1].cancel()

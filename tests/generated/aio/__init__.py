@@ -1,0 +1,1 @@
+"""Tests of ``kafka_messages.aio`` over sockets on loopback."""

@@ -1,0 +1,413 @@
+"""Servers: order of responses, limits, faults of handlers and clients, and shutdown."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+
+import pytest
+from kafka_messages import (
+    HeartbeatRequest,
+    HeartbeatResponse,
+    ListGroupsRequest,
+    ListGroupsResponse,
+    MetadataResponse,
+    ProduceRequest,
+    Response,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from kafka_messages.aio import CloseConnection, serve
+from kafka_messages.connection import LocalProtocolError, RemoteProtocolError, RequestReceived, announce
+from kafka_messages.errors import EncodeError
+from kafka_messages.protocol import ApiKey, encode_request, encode_response
+
+from tests.support.loops import run
+
+Handler = Callable[[RequestReceived], Awaitable[Response | None]]
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+def heartbeat(number: int) -> bytes:
+    return encode_request(HeartbeatRequest(generation_id=number), 4, number)
+
+
+def answered(number: int, throttle: int = 0) -> bytes:
+    return encode_response(HeartbeatResponse(throttle_time_ms=throttle), 4, number)
+
+
+def number_of(received: RequestReceived) -> int:
+    assert isinstance(received.message, HeartbeatRequest)
+    return received.message.generation_id
+
+
+async def echo(received: RequestReceived) -> Response | None:
+    return HeartbeatResponse(throttle_time_ms=number_of(received))
+
+
+async def never(received: RequestReceived) -> Response | None:
+    await asyncio.Event().wait()
+    return None
+
+
+async def replies(port: int, *sent: bytes) -> bytes:
+    """Send bytes, and return everything that the server sends until it closes the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    with closing(writer):
+        writer.write(b"".join(sent))
+        writer.write_eof()
+        return await reader.read()
+
+
+def test_slow_response_holds_back_later_ones() -> None:
+    async def talk() -> bytes:
+        last_arrived = asyncio.Event()
+
+        async def handler(received: RequestReceived) -> Response | None:
+            if number_of(received) == 2:
+                last_arrived.set()
+            if number_of(received) == 0:
+                await last_arrived.wait()
+            return await echo(received)
+
+        async with await serve(handler) as server:
+            return await replies(server.port, *map(heartbeat, range(3)))
+
+    assert run(talk()) == b"".join(answered(number, number) for number in range(3))
+
+
+def test_connection_is_not_read_while_max_pending_requests_are_unanswered() -> None:
+    async def talk() -> None:
+        started: list[int] = []
+        two_started, go_on = asyncio.Event(), asyncio.Event()
+
+        async def handler(received: RequestReceived) -> Response | None:
+            started.append(number_of(received))
+            if len(started) == 2:
+                two_started.set()
+            await go_on.wait()
+            return await echo(received)
+
+        # 30 MB, more than the buffers of both sockets.
+        data = encode_request(HeartbeatRequest(generation_id=7, member_id="m" * 30_000), 4, 7) * 1000
+        async with await serve(handler, max_pending=2) as server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            with closing(writer):
+                writer.write(data)
+                await two_started.wait()
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(writer.drain(), 0.5)
+                assert len(started) == 2
+                go_on.set()
+                assert await reader.readexactly(1000 * len(answered(7, 7))) == answered(7, 7) * 1000
+
+    run(talk())
+
+
+def test_one_way_requests_take_places_too() -> None:
+    async def talk() -> None:
+        running = most = 0
+
+        async def handler(received: RequestReceived) -> Response | None:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0)
+            running -= 1
+            return None
+
+        async with await serve(handler, max_pending=3) as server:
+            assert await replies(server.port, encode_request(ProduceRequest(acks=0), 9, 1) * 50) == b""
+        assert most == 3
+
+    run(talk())
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_exception_of_a_handler_closes_its_connection_only(is_first: bool) -> None:
+    async def talk() -> list[Exception]:
+        errors: list[Exception] = []
+
+        async def handler(received: RequestReceived) -> Response | None:
+            if number_of(received) == 5:
+                raise KeyError("topic")
+            return await echo(received)
+
+        async with await serve(handler, on_error=errors.append) as server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            with closing(writer):
+                sent = [heartbeat(5), heartbeat(6)] if is_first else [heartbeat(4), heartbeat(5), heartbeat(6)]
+                assert await replies(server.port, *sent) == (b"" if is_first else answered(4, 4))
+                writer.write(heartbeat(7))
+                assert await reader.readexactly(len(answered(7, 7))) == answered(7, 7)
+        return errors
+
+    [error] = run(talk())
+    assert repr(error) == "KeyError('topic')"
+    assert error.__notes__[0] == "handler of HeartbeatRequest v4"
+    assert error.__notes__[1].startswith("connection of ('127.0.0.1', ")
+
+
+async def wrong(received: RequestReceived) -> Response | None:
+    return MetadataResponse()
+
+
+async def unencodable(received: RequestReceived) -> Response | None:
+    return HeartbeatResponse(throttle_time_ms=1 << 40)
+
+
+async def nothing(received: RequestReceived) -> Response | None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("handler", "kind", "text"),
+    [
+        (wrong, LocalProtocolError, "HeartbeatRequest is answered with HeartbeatResponse, not MetadataResponse"),
+        (
+            unencodable,
+            EncodeError,
+            "HeartbeatResponse v4: throttle_time_ms: 1099511627776 is out of range for INT32, "
+            "-2147483648 to 2147483647",
+        ),
+        (nothing, TypeError, "the handler returned None, but HeartbeatRequest expects a response"),
+    ],
+)
+def test_invalid_response_is_reported(handler: Handler, kind: type[Exception], text: str) -> None:
+    async def talk() -> list[Exception]:
+        errors: list[Exception] = []
+        async with await serve(handler, on_error=errors.append) as server:
+            assert await replies(server.port, heartbeat(1)) == b""
+        return errors
+
+    [error] = run(talk())
+    assert (type(error), str(error)) == (kind, text)
+
+
+@pytest.mark.parametrize(
+    ("last", "text"),
+    [
+        (b"\0\0\0\1x", "invalid request at offset {offset}: "),
+        (b"\0\0", "the peer closed the connection inside the frame at offset {offset}, after 2 bytes"),
+        (b"GET / HTTP/1.1\r\n\r\n", "{offset}"),
+    ],
+)
+def test_invalid_bytes_close_their_connection_after_earlier_responses(last: bytes, text: str) -> None:
+    async def talk() -> list[Exception]:
+        errors: list[Exception] = []
+        async with await serve(echo, on_error=errors.append) as server:
+            assert await replies(server.port, heartbeat(1), heartbeat(2), last) == answered(1, 1) + answered(2, 2)
+            assert await replies(server.port, heartbeat(3)) == answered(3, 3)
+        return errors
+
+    [error] = run(talk())
+    assert isinstance(error, RemoteProtocolError)
+    assert text.format(offset=2 * len(heartbeat(1))) in str(error)
+
+
+def test_handler_can_write_bytes_and_close() -> None:
+    async def talk() -> None:
+        errors: list[Exception] = []
+
+        async def handler(received: RequestReceived) -> Response | None:
+            if number_of(received) == 2:
+                raise CloseConnection(answered(2)[:6])
+            return await echo(received)
+
+        async with await serve(handler, on_error=errors.append) as server:
+            assert await replies(server.port, *map(heartbeat, (1, 2, 3))) == answered(1, 1) + answered(2)[:6]
+        assert errors == []
+
+    run(talk())
+
+
+def test_errors_are_logged_by_default(caplog: pytest.LogCaptureFixture) -> None:
+    async def talk() -> None:
+        async with await serve(nothing) as server:
+            await replies(server.port, heartbeat(1))
+
+    run(talk())
+    [record] = caplog.records
+    assert (record.name, record.levelno) == ("kafka_messages.aio._listener", logging.ERROR)
+    text = record.getMessage()
+    assert text.startswith(
+        "the handler returned None, but HeartbeatRequest expects a response (handler of HeartbeatRequest v4, "
+    )
+
+
+def test_unannounced_version_closes_the_connection() -> None:
+    async def talk() -> list[str]:
+        errors: list[Exception] = []
+        announced = announce([ApiKey.METADATA])
+        async with await serve(echo, announced=announced, on_error=errors.append) as server:
+            assert await replies(server.port, heartbeat(1)) == b""
+        return [str(each) for each in errors]
+
+    assert run(talk()) == ["unsupported request at offset 0: HeartbeatRequest v4 is not announced"]
+
+
+def test_raw_sasl_tokens_are_rejected() -> None:
+    async def talk() -> list[str]:
+        errors: list[Exception] = []
+
+        async def handler(received: RequestReceived) -> Response | None:
+            return SaslHandshakeResponse()
+
+        async with await serve(handler, on_error=errors.append) as server:
+            token = b"\0\0\0\1t"
+            handshake = encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)
+            assert await replies(server.port, handshake, token) == encode_response(SaslHandshakeResponse(), 0, 1)
+        return [str(each) for each in errors]
+
+    assert run(talk()) == ["raw SASL tokens are not supported; refuse SaslHandshake version 0"]
+
+
+def test_request_after_a_refused_handshake_is_answered() -> None:
+    async def handler(received: RequestReceived) -> Response | None:
+        if isinstance(received.message, SaslHandshakeRequest):
+            return SaslHandshakeResponse(error_code=33)
+        return await echo(received)
+
+    async def talk() -> bytes:
+        async with await serve(handler) as server:
+            return await replies(server.port, encode_request(SaslHandshakeRequest(), 0, 1), heartbeat(2))
+
+    assert run(talk()) == encode_response(SaslHandshakeResponse(error_code=33), 0, 1) + answered(2, 2)
+
+
+def test_client_that_disconnects_ends_its_handlers() -> None:
+    async def talk() -> None:
+        arrived, cancelled = asyncio.Event(), asyncio.Event()
+
+        async def handler(received: RequestReceived) -> Response | None:
+            arrived.set()
+            try:
+                return await never(received)
+            finally:
+                cancelled.set()
+
+        async with await serve(handler, max_pending=1, linger=0.05) as server:
+            _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(heartbeat(1) + heartbeat(2))  # the second one stays in the buffer
+            await arrived.wait()
+            writer.close()
+            await cancelled.wait()
+
+    run(talk())
+
+
+def test_close_finishes_pending_requests() -> None:
+    async def talk() -> None:
+        arrived, go_on = asyncio.Event(), asyncio.Event()
+
+        async def handler(received: RequestReceived) -> Response | None:
+            arrived.set()
+            await go_on.wait()
+            return await echo(received)
+
+        server = await serve(handler)
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        with closing(writer):
+            writer.write(heartbeat(1))
+            await arrived.wait()
+            closed = asyncio.create_task(server.close())
+            await asyncio.sleep(0)
+            go_on.set()
+            assert await reader.read() == answered(1, 1)
+            await closed
+
+    run(talk())
+
+
+def test_close_cancels_what_takes_too_long() -> None:
+    async def talk() -> None:
+        arrived: asyncio.Queue[int] = asyncio.Queue()
+        errors: list[Exception] = []
+
+        async def handler(received: RequestReceived) -> Response | None:
+            arrived.put_nowait(number_of(received))
+            if number_of(received) == 1:
+                return HeartbeatResponse(throttle_time_ms=1)
+            return await never(received)
+
+        server = await serve(handler, on_error=errors.append)
+        port = server.port
+        silent = await asyncio.open_connection("127.0.0.1", port)
+        hanging = await asyncio.open_connection("127.0.0.1", port)
+        hanging[1].write(heartbeat(1) + heartbeat(2) + heartbeat(3))
+        for _ in range(3):
+            await arrived.get()
+        await server.close(0.05)
+        assert await hanging[0].read() == answered(1, 1)
+        assert await silent[0].read() == b""
+        with pytest.raises(OSError, match="Connect call failed"):
+            await asyncio.open_connection("127.0.0.1", port)
+        for _, writer in (silent, hanging):
+            writer.close()
+        assert errors == []
+
+    run(talk())
+
+
+def test_client_that_does_not_read_cannot_delay_close() -> None:
+    async def talk() -> None:
+        written = asyncio.Event()
+
+        async def handler(received: RequestReceived) -> Response | None:
+            written.set()
+            return ListGroupsResponse(groups=[ListGroupsResponse.ListedGroup(group_id="g" * 30_000)] * 1000)
+
+        server = await serve(handler)
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
+        writer.write(encode_request(ListGroupsRequest(), 4, 1) * 3)
+        await written.wait()
+        await server.close(0.1)
+        writer.transport.abort()
+
+    run(talk())
+
+
+def test_handler_that_swallows_cancellation_cannot_block_close() -> None:
+    async def talk() -> None:
+        arrived, go_on = asyncio.Event(), asyncio.Event()
+
+        async def handler(received: RequestReceived) -> Response | None:
+            arrived.set()
+            while not go_on.is_set():
+                try:
+                    await go_on.wait()
+                except asyncio.CancelledError:
+                    continue
+            return await echo(received)
+
+        server = await serve(handler, linger=0.05)
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(heartbeat(1))
+        await arrived.wait()
+        await asyncio.wait_for(server.close(0.05), 5)
+        go_on.set()
+        await asyncio.sleep(0.05)
+        writer.close()
+
+    run(talk())
+
+
+def test_import_of_the_package_imports_neither_aio_nor_asyncio() -> None:
+    program = "import sys, kafka_messages, kafka_messages.connection\n"
+    program += "kafka_messages.MetadataRequest, kafka_messages.connection.ClientConnection\n"
+    program += "print([name for name in ('asyncio', 'kafka_messages.aio') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_occupied_port_raises_os_error() -> None:
+    async def talk() -> None:
+        async with await serve(echo) as server:
+            with pytest.raises(OSError, match="address already in use"):
+                await serve(echo, port=server.port)
+
+    run(talk())
