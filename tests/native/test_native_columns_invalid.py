@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from kafka_messages import MetadataResponse, OffsetCommitValue
-from kafka_messages.arrow import decode
+from kafka_messages import ApiVersionsRequest, MetadataResponse, OffsetCommitValue
+from kafka_messages.arrow import decode, encode
 
 from tests.support.both_columns import assert_same, binary, messages, result
 
@@ -50,6 +50,19 @@ def test_texts_with_invalid_offsets_are_declined(offsets: list[int]) -> None:
     text = pa.Array.from_buffers(pa.string(), 3, [None, bounds, pa.py_buffer(b"sixsix")])
     children = [text if field.name == "metadata" else found.field(field.name) for field in found.type]
     assert is_declined(pa.StructArray.from_arrays(children, fields=list(found.type)), OffsetCommitValue, 3)
+
+
+@pytest.mark.parametrize("length", [2**62 - 1, 2**62, 2**63 - 1])
+def test_lengths_beyond_memory_are_refused(length: int) -> None:
+    array = pa.Array.from_buffers(pa.struct([]), length, [None])
+    with pytest.raises(MemoryError):
+        encode(array, ApiVersionsRequest, 0)
+
+
+def test_headers_without_keys_are_refused() -> None:
+    data, numbers = bytes(100), pa.array([0] * 8, pa.int64()).buffers()[1]
+    with pytest.raises(TypeError, match="tuple"):
+        extension.read_record_columns(data, bytes(56), 1, None, None, None, None, (8, numbers, numbers, None, None))
 
 
 @pytest.mark.parametrize("lie", [3000, 30_000, 1_000_000])

@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from kafka_messages import MetadataResponse, OffsetCommitValue
+from kafka_messages import MetadataResponse, OffsetCommitValue, UpdateRaftVoterResponse
 from kafka_messages.arrow import EncodeRowError, decode
 
 from tests.support.both_columns import OFFSETS, ROWS, assert_same, binary, exact, messages
 
-pytest.importorskip("kafka_messages_native._columns")
+extension: Any = pytest.importorskip("kafka_messages_native._columns")
 
 
 @pytest.mark.parametrize("order", ["small first", "large first", "mixed"])
@@ -68,6 +68,35 @@ def test_columns_of_other_arrow_types_are_encoded(change: Any) -> None:
     assert assert_same("encode", other, OffsetCommitValue, 3).to_pylist() == ROWS
     shuffled = pa.StructArray.from_arrays(children[::-1], names=[field.name for field in found.type][::-1])
     assert assert_same("encode", shuffled, OffsetCommitValue, 3).to_pylist() == ROWS
+
+
+def test_null_columns_are_encoded_natively() -> None:
+    found = decode(pa.array([MetadataResponse().write(8)] * 3), MetadataResponse, 8)
+    names = [field.name for field in found.type]
+    children = [pa.nulls(3) if name == "cluster_id" else found.field(name) for name in names]
+    given = pa.StructArray.from_arrays(children, names=names)
+    plan = extension.plan(MetadataResponse._plan, False)
+    assert isinstance(extension.encode(plan, *given.__arrow_c_array__(), 8, False, given.buffers()), tuple)
+    assert assert_same("encode", given, MetadataResponse, 8).to_pylist() == [MetadataResponse().write(8)] * 3
+
+
+def test_texts_of_the_zero_uuid_are_its_default() -> None:
+    found = decode(pa.array([OffsetCommitValue().write(4)]), OffsetCommitValue, 4)
+    names = [field.name for field in found.type]
+    children = [pa.array(["A" * 21 + "B"]) if name == "topic_id" else found.field(name) for name in names]
+    given = pa.StructArray.from_arrays(children, names=names)
+    assert assert_same("encode", given, OffsetCommitValue, 4).to_pylist() == [OffsetCommitValue().write(4)]
+
+
+def test_null_in_a_struct_that_cannot_be_null_is_an_error() -> None:
+    found = decode(pa.array([UpdateRaftVoterResponse().write(0)] * 2), UpdateRaftVoterResponse, 0)
+    names = [field.name for field in found.type]
+    leader = found.field("current_leader")
+    children = [
+        pa.array([leader[0].as_py(), None], leader.type) if name == "current_leader" else found.field(name)
+        for name in names
+    ]
+    assert_same("encode", pa.StructArray.from_arrays(children, names=names), UpdateRaftVoterResponse, 0)
 
 
 def test_missing_and_duplicate_columns_match_objects() -> None:

@@ -252,7 +252,10 @@ class _Encoder:
         for field in fields:
             index = array.type.get_field_index(field.name)
             if self.version in field.versions:
-                given[field.name] = self._values(array.field(index), field)
+                child = array.field(index)
+                if field.is_struct and not field.is_array and self.version not in field.nullable and child.null_count:
+                    raise ValueError(field.name)  # constructors replace None by a struct
+                given[field.name] = self._values(child, field)
             elif index >= 0 and array.field(index).null_count < len(array):
                 maybe[field.name] = self._values(array.field(index), field)
         found = [cls(**dict(zip(given, row, strict=True))) for row in zip(*given.values(), strict=True)]

@@ -98,7 +98,7 @@ static int take_headers(Buffers *buffers, PyObject *object, Scan *scan)
     PyObject *lists, *valid, *keys, *values;
     long long elements;
     if (object == Py_None) return 1;
-    if (!PyArg_ParseTuple(object, "LOOOO", &elements, &lists, &valid, &keys, &values)) return 0;
+    if (!PyArg_ParseTuple(object, "LOOO!O!", &elements, &lists, &valid, &PyTuple_Type, &keys, &PyTuple_Type, &values)) return 0;
     if (elements < 0 || elements > INT32_MAX) {
         PyErr_Format(PyExc_ValueError, "expected a header capacity of 0 to 2147483647, got %lld", elements);
         return 0;

@@ -147,10 +147,11 @@ static int64_t *sizes_of(PyObject *buffers, int64_t count)
     int64_t *sizes = get_zeros((count + 1) * (int64_t)sizeof *sizes);
     if (sizes == NULL) PyErr_NoMemory();
     for (int64_t i = 0; i < count && !PyErr_Occurred(); i++) {
-        PyObject *buffer = PyList_GetItem(buffers, (Py_ssize_t)i);
+        PyObject *buffer = Py_XNewRef(PyList_GetItem(buffers, (Py_ssize_t)i));
         PyObject *size = buffer == NULL || buffer == Py_None ? NULL : PyObject_GetAttrString(buffer, "size");
         if (size != NULL) sizes[i] = PyLong_AsLongLong(size);
         Py_XDECREF(size);
+        Py_XDECREF(buffer);
     }
     if (!PyErr_Occurred()) return sizes;
     free_memory(sizes);

@@ -108,7 +108,7 @@ typedef struct {
     int lowest, version_count;
     PyObject *readers[2];        /* `read` and `read_from` bound to the message class, not to subclasses; set on first use */
     Py_ssize_t hint;             /* size estimate of the next message */
-    unsigned long long declined; /* number of calls passed on to the Python methods */
+    Py_ssize_t declined;         /* number of calls passed on to the Python methods */
 } Plan;
 
 /* State of the module, of which each interpreter has one. There is no other state, and interpreters share no object. */

@@ -271,7 +271,7 @@ static void plan_dealloc(Plan *plan)
 }
 
 static PyMemberDef plan_members[] = {
-    {"declined", T_ULONGLONG, offsetof(Plan, declined), READONLY, "Number of calls passed on to the pure methods."},
+    {"declined", T_PYSSIZET, offsetof(Plan, declined), READONLY, "Number of calls passed on to the pure methods."},
     {NULL, 0, 0, 0, NULL},
 };
 

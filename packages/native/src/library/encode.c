@@ -43,7 +43,8 @@ Outcome encode_messages(const Plan *plan, const Rows *rows, struct ArrowSchema *
     int layout = layout_of(plan, rows->version);
     if (!is_supported(plan, layout) || plan->has_unknown) return DECLINED;
     if (rows->schema->format == NULL || strcmp(rows->schema->format, "+s") != 0) return DECLINED;
-    if (rows->sizes != NULL && rows->size_count != buffers_of(rows->array)) return DECLINED;
+    if (rows->sizes != NULL && rows->size_count != buffers_of(rows->schema, rows->array)) return DECLINED;
+    if (rows->array->length > (int64_t)1 << 40) return NO_MEMORY;               /* products with it cannot overflow */
     Writing writing = {.plan = plan, .programs = programs_of(plan, layout, WRITING), .sizes = rows->sizes};
     writing.inputs = writing.programs == NULL ? NULL : get_zeros(plan->field_count * (int64_t)sizeof(Input));
     if (writing.inputs == NULL) return NO_MEMORY;

@@ -50,10 +50,11 @@ static int has_unknown_tags(const struct ArrowSchema *schema, const struct Arrow
     return map->n_children != 1 || map->children[0]->length > 0;
 }
 
-int64_t buffers_of(const struct ArrowArray *array)
+int64_t buffers_of(const struct ArrowSchema *schema, const struct ArrowArray *array)
 {
-    int64_t count = array->n_buffers;
-    for (int64_t i = 0; i < array->n_children; i++) count += buffers_of(array->children[i]);
+    int64_t count = is_format(schema, "n") ? 1 : array->n_buffers;             /* pyarrow lists one of a null array */
+    if (schema->n_children != array->n_children) return INT32_MIN;             /* declined, as no list has this length */
+    for (int64_t i = 0; i < array->n_children; i++) count += buffers_of(schema->children[i], array->children[i]);
     return count;
 }
 
@@ -68,7 +69,7 @@ static int bind_children(Writing *writing, uint32_t field, const struct ArrowSch
         if (child == -1 && !writing->programs->is_live[kid]) { writing->inputs[kid].is_unsent = 1; continue; }
         if (child < 0) return -1;
         if (child < next) { next = 0; at = first + array->n_buffers; }
-        for (; next < child; next++) at += buffers_of(array->children[next]);
+        for (; next < child; next++) at += buffers_of(schema->children[next], array->children[next]);
         if (bind_columns(writing, kid, schema->children[child], array->children[child], span, at) < 0) return -1;
     }
     return 0;

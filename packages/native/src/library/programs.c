@@ -181,6 +181,7 @@ static Programs *new_programs(const Plan *plan, int layout, int variant)
     add_struct(&maker, &plan->text.layouts[layout], 0, 0);
     programs->rows = maker.program;
     programs->is_live = maker.is_live;
+    arena->stop = NULL;
     return programs;
 }
 

@@ -404,8 +404,11 @@ int read_text(Arena *arena, const char *start, int64_t size, ToDouble to_double,
     Reader reader = {.p = start, .end = start + size, .line = 1, .arena = arena, .to_double = to_double, .text = text};
     jmp_buf stop;
     arena->stop = &stop;
-    int failed = setjmp(stop) != 0;
-    if (!failed) read_lines(&reader);
+    if (setjmp(stop) != 0) {
+        arena->stop = NULL;
+        return -1;
+    }
+    read_lines(&reader);
     arena->stop = NULL;
-    return failed ? -1 : 0;
+    return 0;
 }

@@ -31,7 +31,7 @@ typedef struct {
  * declined */
 int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span,
                  int64_t place);
-int64_t buffers_of(const struct ArrowArray *array);                                 /* with those of all children */
+int64_t buffers_of(const struct ArrowSchema *schema, const struct ArrowArray *array);    /* in pyarrow's list, with those of children */
 
 /* defaults.c; -1 with `why` */
 int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i);
