@@ -241,7 +241,7 @@ def test_short_buffers_and_invalid_capacity_raise_value_error() -> None:
     with pytest.raises(ValueError, match=r"^expected a buffer of at least 8 bytes, got 4$"):
         core.read_record_columns(record, table, 1, None, None, (bytearray(4), bytearray(1), bytearray(0)), None, None)
     with pytest.raises(ValueError, match=r"^expected a header capacity of 0 to 2147483647, got -1$"):
-        core.read_record_columns(record, table, 1, None, None, None, None, (-1, None, None, None, None))
+        core.read_record_columns(record, table, 1, None, None, None, None, (-1, None, None, (), ()))
     with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):
         core.read_headers(bytes(60), np.zeros(1, np.int64), np.zeros(11, np.int64))
     with pytest.raises(ValueError, match=r"^expected aligned buffers of matching sizes, and positions within them$"):
