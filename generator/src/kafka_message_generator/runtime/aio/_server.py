@@ -85,7 +85,7 @@ class _Session:
             return response
         except CloseConnection as error:
             return error
-        except Exception as error:
+        except Exception as error:  # a handler may raise anything; it ends only this connection
             self.listener._report(error, self.writer, f"handler of {received.api.request_name} v{received.version}")
             return CloseConnection()
 

@@ -173,6 +173,7 @@ def header_of(payload: bytes) -> tuple[RequestHeader, int]:
         return read_request_header(payload, text=TEXT)
 
 
+# Both take the values of all slots in the order of ``filled``, which has no types for them either.
 def _new_request(  # type: ignore[no-untyped-def]
     cls,
     frame,
