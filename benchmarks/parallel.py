@@ -76,7 +76,7 @@ SHAPES = (
     "5000, 64",
     "32, 1024",
     "500, 1024",
-    *(f"200, 64, {codec!r}" for codec in ("gzip", "snappy", "lz4", "zstd")),
+    *(f"{count}, 64, {codec!r}" for codec in ("gzip", "snappy", "lz4", "zstd") for count in (200, 5000)),
 )
 
 

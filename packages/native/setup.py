@@ -12,6 +12,8 @@ from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import PlatformError
 
+# GCC would merge the jumps of the loops over fields, which makes columns up to a third slower. Clang ignores these flags.
+LOOP_FLAGS = "-fno-gcse", "-fno-crossjumping", "-fno-partial-inlining", "-Wno-ignored-optimization-argument"
 CAN_RUN = platform.python_implementation() == "CPython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
@@ -28,7 +30,7 @@ class BuildWithCompiler(build_ext):
     def build_extensions(self) -> None:
         if self.compiler.compiler_type != "msvc":
             for each in self.extensions:
-                each.extra_compile_args.append("-fvisibility=hidden")
+                each.extra_compile_args += ["-fvisibility=hidden", *LOOP_FLAGS]
         if not self.has_compiler():
             self.warn("no C compiler found: kafka-messages-native is installed without its core")
             self.extensions = []
