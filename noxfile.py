@@ -115,6 +115,7 @@ def types(session: nox.Session) -> None:
     ours = (
         "kafka_records",
         "kafka_messages_tools",
+        "kafka_messages_testkit",
         "kafka_messages_spark",
         "kafka_protocol_pages",
         "kafka_protocol_upstream",

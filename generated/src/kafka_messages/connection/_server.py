@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 class RequestReceived:
     """A client's request. Answer it with ``ServerConnection.send``."""
 
-    __slots__ = ("_connection", "_encoded_response", "expects_response", "identity", "is_supported", "request")
+    __slots__ = (
+        *("_connection", "_encoded_response"),
+        *("client_address", "expects_response", "identity", "is_supported", "request"),
+    )
 
     def __init__(self, request: DecodedRequest, connection: ServerConnection, is_supported: bool = True) -> None:
         self.request = request
@@ -53,6 +56,8 @@ class RequestReceived:
         """False if no response is sent, as to a ProduceRequest with ``acks=0``."""
         self.identity: ClientIdentity = connection.identity
         """Identity of the client as of this request; a header without client id refers to an earlier one."""
+        self.client_address: tuple[str, int] | None = None
+        """Host and port of the client, set by ``kafka_messages.aio.serve``."""
         self._connection = connection
         self._encoded_response: bytes | None = None
 

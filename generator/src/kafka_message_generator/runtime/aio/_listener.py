@@ -20,6 +20,12 @@ class CloseConnection(Exception):
         self.data = data
 
 
+def client_address(writer: StreamWriter) -> tuple[str, int]:
+    """Return host and port of the peer; ("", 0) if it has already disconnected."""
+    address: Any = writer.get_extra_info("peername")
+    return tuple(address[:2]) if address else ("", 0)
+
+
 def log(error: Exception) -> None:
     logging.getLogger(__name__).error("%s (%s)", error, ", ".join(error.__notes__), exc_info=error)
 

@@ -24,7 +24,7 @@ from ..connection import (
 )
 from ..protocol import Api, apis
 from ..schema.descriptors import descriptor_of
-from ._listener import CloseConnection, Listener, log, read, read_ahead, within, write
+from ._listener import CloseConnection, Listener, client_address, log, read, read_ahead, within, write
 
 Address: TypeAlias = tuple[str, int]
 OnRequest: TypeAlias = Callable[[RequestForwarded, "RelayConnection"], Awaitable[Response | bytes | None]]
@@ -121,6 +121,8 @@ class RelayConnection:
         self.broker = broker
         self.connection = ProxyConnection(relay._decode)
         """State without I/O, such as ``identity`` and ``topic_names``."""
+        self.client_address = client_address(client)
+        """Host and port of the client."""
         self._relay, self._client = relay, client
         self._order = asyncio.Lock()  # a local response must not overtake one that waits in a hook
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from .._base.message import Response
 from ..connection import ConnectionClosed, LocalProtocolError, RequestReceived, ServerConnection, State
 from ..protocol import MAX_FRAME_SIZE
-from ._listener import CloseConnection, Listener, log, read_ahead, write
+from ._listener import CloseConnection, Listener, client_address, log, read_ahead, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class _Session:
         self, listener: Listener, writer: StreamWriter, connection: ServerConnection, handler: Handler, most: int
     ) -> None:
         self.listener, self.writer, self.connection, self.handler = listener, writer, connection, handler
+        self.address = client_address(writer)
         self.places = asyncio.Semaphore(most)
         self.pending: Queue[tuple[RequestReceived, Task[Response | CloseConnection | None]] | None] = Queue()
 
@@ -73,6 +74,7 @@ class _Session:
                     return
                 if not isinstance(event, RequestReceived):
                     raise LocalProtocolError("raw SASL tokens are not supported; refuse SaslHandshake version 0")
+                event.client_address = self.address
                 self.pending.put_nowait((event, asyncio.create_task(self.answer(event))))
         finally:
             self.pending.put_nowait(None)

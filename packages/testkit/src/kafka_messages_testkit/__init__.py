@@ -1,0 +1,10 @@
+"""Faults for tests with a real Kafka client: rules, a proxy for real brokers, and a mock cluster in process."""
+
+from __future__ import annotations
+
+from ._cluster import KafkaCluster
+from ._exchange import Exchange
+from ._proxy import KafkaProxy
+from ._rule import Rule, Trigger, UnusedRuleError
+
+__all__ = ["Exchange", "KafkaCluster", "KafkaProxy", "Rule", "Trigger", "UnusedRuleError"]

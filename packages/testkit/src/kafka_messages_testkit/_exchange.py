@@ -1,0 +1,51 @@
+"""Requests and their responses, as a proxy or cluster saw them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_messages.connection import ClientIdentity
+from kafka_messages.protocol import DecodedRequest
+
+
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """A request and, once it is sent, its response."""
+
+    node_id: int
+    """Broker that received the request; -1 for an address that a proxy has not seen in metadata yet."""
+    identity: ClientIdentity
+    """Client that sent the request."""
+    decoded: DecodedRequest
+    """Header, API, version and message of the request."""
+    client_address: tuple[str, int]
+    """Host and port of the client."""
+    broker_address: tuple[str, int]
+    """Host and port at which the client reached the broker."""
+    received_at: float
+    """Time of the request, in seconds since 1970."""
+    request_data: bytes = field(default=b"", repr=False)
+    """Frame of the request, with its length."""
+    response: Any = None
+    """Response message; None if there is none yet, or none at all."""
+    response_data: bytes = field(default=b"", repr=False)
+    """Bytes that were sent to the client, possibly damaged."""
+    answered_at: float | None = None
+    """Time of the response, in seconds since 1970."""
+    outcome: str = ""
+    """What a rule did, such as ``fail ILLEGAL_GENERATION``; empty if no rule acted."""
+
+    @property
+    def request(self) -> Any:
+        """Message of the request."""
+        return self.decoded.message
+
+    @property
+    def version(self) -> int:
+        """Version of the request."""
+        return self.decoded.version
+
+    @property
+    def client_id(self) -> str | None:
+        return self.identity.client_id

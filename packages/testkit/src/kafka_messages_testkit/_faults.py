@@ -1,0 +1,116 @@
+"""Application of rules to a request and its response."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, TypeAlias
+
+from kafka_messages import Response
+from kafka_messages.aio import CloseConnection
+from kafka_messages.protocol import encode_response
+
+from ._actions import Corrupt, Delay, Disconnect, Drop, Fail, Hold, Observe, Respond, Throttle
+from ._damage import damage_records, damaged_length
+from ._exchange import Exchange
+from ._partial import merged, without
+from ._rule import Rule, Rules
+from ._selectors import Received
+
+Broker: TypeAlias = Callable[[Any], Awaitable[Response | None]]
+"""Lets the broker act on a request message; returns the response, or None if it sends none."""
+
+
+async def respond(rules: Rules, exchange: Exchange, received: Received, broker: Broker) -> Response | None:
+    """Return the response to a request, after the rules that it matches.
+
+    Raises CloseConnection, with bytes to send before; ValueError for a rule that cannot act on this response; and what
+    ``broker`` and functions of the rules raise.
+    """
+    acting: Rule | None = None
+    for rule in rules.affecting(received):
+        if not isinstance(rule._action, Observe):
+            acting, exchange.outcome = rule, str(rule._action)
+        rule._record(exchange)
+    response = await (broker(exchange.request) if acting is None else _Fault(acting, exchange, received, broker).act())
+    if response is not None:
+        exchange.response, exchange.answered_at = response, time.time()
+    return response
+
+
+class _Fault:
+    def __init__(self, rule: Rule, exchange: Exchange, received: Received, broker: Broker) -> None:
+        self.rule, self.exchange, self.received, self.broker = rule, exchange, received, broker
+
+    async def act(self) -> Response | None:
+        action = self.rule._action
+        if isinstance(action, Fail):
+            return await self.fail(action)
+        if isinstance(action, Drop):
+            await asyncio.Event().wait()  # until the connection ends
+        if isinstance(action, Hold):
+            await self.rule._until_released()
+        if isinstance(action, Disconnect) and not action.applied:
+            raise CloseConnection
+        if isinstance(action, Respond):
+            made: Response | None = action.function(self.exchange.request)
+            if made is not None:
+                return self.checked(made)
+        response = await self.broker(self.exchange.request)
+        if isinstance(action, Delay):
+            await asyncio.sleep(action.seconds)
+        elif isinstance(action, Disconnect):
+            self.exchange.response = response
+            raise CloseConnection(self.frame(response)[: action.after_bytes or 0])
+        elif isinstance(action, Throttle) and response is not None:
+            throttled: Any = response
+            throttled.throttle_time_ms = action.milliseconds
+        elif isinstance(action, Corrupt) and response is not None:
+            return self.corrupt(action, response)
+        return response
+
+    async def fail(self, action: Fail) -> Response | None:
+        selectors, request = self.rule._selectors, self.exchange.decoded
+        failure: Response = selectors.failure(self.received, action.code)
+        is_partial = selectors.is_partial(self.received)
+        message = request.message
+        if is_partial and not action.applied:
+            message = without(message, partial(selectors.selects, self.received))
+        if not (is_partial or action.applied):
+            if not api_answers(request.message):
+                raise CloseConnection  # as Kafka does if a Produce request with acks=0 fails
+            return failure
+        response = await self.broker(message)
+        if response is None:
+            raise CloseConnection
+        return merged(response, failure, request.version, partial(selectors.is_selected, self.received))
+
+    def corrupt(self, action: Corrupt, response: Response) -> Response:
+        if action.part == "length":
+            self.exchange.response = response
+            raise CloseConnection(damaged_length(self.frame(response), action.offset))
+        if not damage_records(response, action, partial(self.rule._selectors.selects, self.received)):
+            self.rule._forget(self.exchange)  # a later response will have records
+        return response
+
+    def checked(self, response: Any) -> Response:
+        wanted = self.exchange.decoded.api.response_class
+        if not isinstance(response, wanted):
+            raise TypeError(f"respond() must return {wanted.__name__} or None, not {response!r}")
+        return response
+
+    def frame(self, response: Response | None) -> bytes:
+        if response is None:
+            return b""
+        request = self.exchange.decoded
+        version = request.version
+        return encode_response(
+            response.downgraded(version), version, request.header.correlation_id, text="surrogateescape"
+        )
+
+
+def api_answers(message: Any) -> bool:
+    """Return whether a request expects a response."""
+    return getattr(message, "acks", None) != 0

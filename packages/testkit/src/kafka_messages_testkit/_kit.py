@@ -1,0 +1,127 @@
+"""Base of the cluster and the proxy: rules, recorded exchanges, and the thread of the event loop."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from uuid import UUID
+
+from kafka_messages import Request
+
+from ._exchange import Exchange
+from ._loop import LoopThread
+from ._rule import Frequency, Rules, Trigger
+from ._selectors import Selectors
+
+R = TypeVar("R", bound=Request[Any])
+MOST_EXCHANGES = 100_000
+
+
+class Kit(ABC):
+    """Context manager that runs servers in a thread and applies rules to their requests. Thread-safe."""
+
+    def __init__(self, seed: int | None) -> None:
+        self._rules = Rules(seed)
+        self._exchanges: deque[Exchange] = deque(maxlen=MOST_EXCHANGES)
+        self._failures: list[Exception] = []
+        self._thread: LoopThread | None = None
+
+    @property
+    @abstractmethod
+    def bootstrap_servers(self) -> str:
+        """Addresses for a client, separated by commas."""
+
+    def on(
+        self,
+        cls: type[R],
+        *,
+        topic: str | None = None,
+        topic_id: UUID | None = None,
+        partition: int | None = None,
+        group: str | None = None,
+        transactional_id: str | None = None,
+        client_id: str | None = None,
+        node_id: int | None = None,
+        when: Callable[[R], object] | None = None,
+        nth: int = 1,
+        times: int | None = 1,
+        every: int = 1,
+        probability: float = 1.0,
+        optional: bool = False,
+    ) -> Trigger[R]:
+        """Select requests of a class, such as ``OffsetCommitRequest``; call a method of the result to make a rule.
+
+        A request matches if it contains all that is named: a topic, a partition, a group, a transactional id; comes from
+        the client ``client_id``, at the broker ``node_id``; and ``when`` returns a true value for it. Of the matching
+        requests, the rule affects those from the ``nth`` on, each ``every``-th, with ``probability``, at most ``times``;
+        ``times=None`` means always.
+
+        Rules are tried in the order in which they were made; the first that matches and is not used up acts. A rule
+        that affects no request raises UnusedRuleError when the context ends, unless it is ``optional``.
+
+        Raises TypeError or ValueError for a selector that no version of the request can match.
+        """
+        selectors = Selectors(cls, topic, topic_id, partition, group, transactional_id, client_id, node_id, when)
+        return Trigger(self._rules, selectors, Frequency(nth, times, every, probability), optional)
+
+    def requests(self, cls: type[R]) -> list[R]:
+        """Return the received requests of a class, oldest first."""
+        return [each.request for each in self.exchanges(cls)]
+
+    def exchanges(
+        self, cls: type[Request[Any]] | None = None, *, client_id: str | None = None, node_id: int | None = None
+    ) -> list[Exchange]:
+        """Return the last 100,000 exchanges, oldest first, or those of a class, a client or a broker."""
+        return [
+            each
+            for each in list(self._exchanges)
+            if (cls is None or isinstance(each.request, cls))
+            and client_id in (None, each.client_id)
+            and node_id in (None, each.node_id)
+        ]
+
+    def __enter__(self) -> Self:
+        if self._thread is not None:
+            raise RuntimeError(f"{type(self).__name__} was started before; create another one")
+        self._thread = LoopThread(type(self).__name__)
+        try:
+            self._thread.run(self._start())
+        except BaseException:
+            self._thread.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop within a second. Without an exception, raise those of handlers and functions, or UnusedRuleError."""
+        self._rules.end()
+        thread = self._started()
+        try:
+            thread.run(self._stop(), 1)
+        finally:
+            thread.stop()
+        if error is None and self._failures:
+            raise self._failures[0] if len(self._failures) == 1 else ExceptionGroup("failed requests", self._failures)
+        if error is None:
+            self._rules.check_used()
+
+    def _started(self) -> LoopThread:
+        """Return the thread. Raises RuntimeError."""
+        if self._thread is None:
+            raise RuntimeError(f"{type(self).__name__} is not started; use it in a with statement")
+        return self._thread
+
+    @abstractmethod
+    async def _start(self) -> None: ...
+
+    @abstractmethod
+    async def _stop(self) -> None: ...
+
+    def _report(self, error: Exception) -> None:
+        """Log an error that ended one connection, such as an invalid request."""
+        logging.getLogger(__name__).warning("%s (%s)", error, ", ".join(getattr(error, "__notes__", ())))

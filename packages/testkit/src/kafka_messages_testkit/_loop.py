@@ -1,0 +1,56 @@
+"""An event loop in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+_MOST_SECONDS = 30.0
+
+
+class LoopThread:
+    def __init__(self, name: str) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self.loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, coroutine: Coroutine[Any, Any, T], timeout: float = _MOST_SECONDS) -> T:
+        """Run a coroutine in the thread and return its result. Raises TimeoutError after ``timeout`` seconds."""
+        future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+        try:
+            return future.result(timeout)
+        finally:
+            future.cancel()
+
+    def call(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function in the thread and return its result."""
+        done: Future[T] = Future()
+
+        def call() -> None:
+            try:
+                done.set_result(function(*arguments))
+            except BaseException as error:
+                done.set_exception(error)
+
+        self.loop.call_soon_threadsafe(call)
+        return done.result(_MOST_SECONDS)
+
+    def stop(self) -> None:
+        """Cancel all tasks and end the thread."""
+
+        async def cancel() -> None:
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in tasks:
+                task.cancel()
+            if tasks:
+                await asyncio.wait(tasks, timeout=0.2)
+
+        self.run(cancel(), 1)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(0.5)
+        if not self._thread.is_alive():
+            self.loop.close()

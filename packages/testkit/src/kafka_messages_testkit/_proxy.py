@@ -1,0 +1,170 @@
+"""Fault proxy for the brokers of a real cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from asyncio import Future, Task
+from copy import copy
+from dataclasses import replace
+from ssl import SSLContext
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from kafka_messages import FetchRequest, MetadataResponse, Response
+from kafka_messages.aio import CloseConnection, Relay, RelayConnection, relay
+from kafka_messages.connection import RequestForwarded, ResponseForwarded
+from kafka_messages.protocol import apis
+
+from ._exchange import Exchange
+from ._faults import respond
+from ._kit import Kit
+from ._selectors import Received
+
+_NO_SESSION = -1  # session epoch of a Fetch request that wants no session (KIP-227)
+
+
+class KafkaProxy(Kit):
+    """Proxy with one port per broker, which applies rules to requests and responses.
+
+    ``bootstrap_servers`` are addresses of the brokers, such as ``localhost:9092,localhost:9093``; ``ssl_context`` is for
+    connections to them. ``seed`` makes ``probability`` repeatable. All addresses of brokers in responses are replaced,
+    and clients get no fetch sessions, so that each Fetch request names its partitions. Raises ValueError for an
+    invalid address.
+
+    Use it in a ``with`` statement, also in asynchronous tests: it runs in a thread. Raises OSError without a free port.
+    """
+
+    def __init__(
+        self, bootstrap_servers: str, *, ssl_context: SSLContext | None = None, seed: int | None = None
+    ) -> None:
+        super().__init__(seed)
+        self._brokers = _addresses(bootstrap_servers)
+        self._ssl_context = ssl_context
+        self._relay: Relay | None = None
+        self._node_ids: dict[tuple[str, int], int] = {}
+        self._pending: WeakKeyDictionary[RelayConnection, dict[int, _Passing]] = WeakKeyDictionary()
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Addresses for a client, separated by commas."""
+        self._started()
+        return ",".join(f"127.0.0.1:{self._ports[each]}" for each in self._brokers)
+
+    @property
+    def _ports(self) -> dict[tuple[str, int], int]:
+        return self._relay.ports if self._relay is not None else {}
+
+    async def _start(self) -> None:
+        self._relay = await relay(
+            self._brokers,
+            decode=[each for each in apis() if not each.is_removed],
+            on_request=self._on_request,
+            on_response=self._on_response,
+            ssl_context=self._ssl_context,
+            linger=0.2,
+            on_error=self._report,
+        )
+
+    async def _stop(self) -> None:
+        if self._relay is not None:
+            await self._relay.close(0.2)
+
+    async def _on_request(self, event: RequestForwarded, connection: RelayConnection) -> Response | bytes | None:
+        if event.request is None:
+            return None  # of an unknown API or version
+        passing = _Passing(self, event, connection)
+        self._exchanges.append(passing.exchange)
+        if event.expects_response:
+            self._pending.setdefault(connection, {})[event.header.correlation_id] = passing
+        return await passing.until_forwarded()
+
+    async def _on_response(self, event: ResponseForwarded, connection: RelayConnection) -> bytes | None:
+        self._learn(event.message)
+        passing = self._pending.get(connection, {}).pop(event.request.header.correlation_id, None)
+        return None if passing is None else await passing.answered(event)
+
+    def _learn(self, message: Any) -> None:
+        """Remember the node ids of the ports in metadata, in which addresses are already replaced."""
+        if isinstance(message, MetadataResponse):
+            for each in message.brokers:
+                self._node_ids[each.host, each.port] = each.node_id
+
+
+class _Passing:
+    """A request on its way to the broker and back."""
+
+    def __init__(self, proxy: KafkaProxy, event: RequestForwarded, connection: RelayConnection) -> None:
+        assert event.request is not None
+        self.proxy, self.event = proxy, event
+        loop = asyncio.get_running_loop()
+        self.forwarded: Future[Any] = loop.create_future()
+        self.response: Future[Response | None] = loop.create_future()
+        address = "127.0.0.1", proxy._ports[connection.broker]
+        self.exchange = Exchange(
+            node_id=proxy._node_ids.get(address, -1),
+            identity=event.identity,
+            decoded=event.request,
+            client_address=connection.client_address,
+            broker_address=address,
+            received_at=time.time(),
+            request_data=event.data,
+        )
+        names = connection.connection.topic_names
+        self.received = Received(event.request, self.exchange.node_id, event.identity.client_id, names)
+        self.task: Task[Response | None] = asyncio.create_task(self.respond())
+
+    async def respond(self) -> Response | None:
+        try:
+            return await respond(self.proxy._rules, self.exchange, self.received, self.broker)
+        except CloseConnection as error:
+            self.exchange.response_data, self.exchange.answered_at = error.data, time.time()
+            raise
+        except Exception as error:  # of a rule's function, or a rule that cannot act
+            self.proxy._failures.append(error)
+            raise CloseConnection from error
+
+    async def broker(self, message: Any) -> Response | None:
+        self.forwarded.set_result(message)
+        return await self.response if self.event.expects_response else None
+
+    async def until_forwarded(self) -> Response | bytes | None:
+        """Return what the hook of a request returns."""
+        waits: list[Future[Any]] = [self.task, self.forwarded]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self.task.cancel()
+            raise
+        if not self.forwarded.done():
+            return await self.task  # answered locally
+        message, request = self.forwarded.result(), self.exchange.decoded
+        is_changed = message is not request.message
+        if isinstance(message, FetchRequest) and message.session_epoch != _NO_SESSION:
+            message, is_changed = copy(message), True
+            message.session_id, message.session_epoch = 0, _NO_SESSION
+        return replace(request, message=message).encode(text="surrogateescape") if is_changed else None
+
+    async def answered(self, event: ResponseForwarded) -> bytes | None:
+        """Return what the hook of a response returns."""
+        before = event.data
+        if event.response is None:
+            self.task.cancel()
+            return None
+        message: Any = event.response.message
+        self.response.set_result(message)
+        response = await self.task
+        assert response is not None
+        after = replace(event.response, message=response).encode(text="surrogateescape")
+        self.exchange.response_data = after
+        return None if after == before else after
+
+
+def _addresses(servers: str) -> list[tuple[str, int]]:
+    found = []
+    for each in servers.split(","):
+        host, _, port = each.strip().rpartition(":")
+        if not (host and port.isdecimal() and int(port) < 1 << 16):
+            raise ValueError(f"bootstrap_servers has {each!r}; expected addresses such as localhost:9092")
+        found.append((host.strip("[]"), int(port)))
+    return found

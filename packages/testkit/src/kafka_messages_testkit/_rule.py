@@ -1,0 +1,268 @@
+"""Rules: which requests are affected, how often, and how."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from kafka_messages import Request
+from kafka_messages.protocol import ErrorCode
+from kafka_messages.schema import descriptor_of
+
+from ._actions import Action, Corrupt, Delay, Disconnect, Drop, Fail, Hold, Observe, Part, Respond, Throttle
+from ._exchange import Exchange
+from ._selectors import Received, Selectors
+
+R = TypeVar("R", bound=Request[Any])
+PARTS = ("records", "length", "checksum")
+
+
+class UnusedRuleError(AssertionError):
+    """A rule that is not ``optional`` affected no request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """Which of the matching requests are affected: from the ``nth`` on, each ``every``-th, at most ``times``."""
+
+    nth: int = 1
+    times: int | None = 1
+    every: int = 1
+    probability: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("nth", "every", "times"):
+            value = getattr(self, name)
+            if not (value is None and name == "times") and (type(value) is not int or value < 1):
+                raise ValueError(f"{name} must be a number from 1 on, not {value!r}")
+        if not 0 < self.probability <= 1:
+            raise ValueError(f"probability must be above 0 and at most 1, not {self.probability!r}")
+
+
+class Rule:
+    """A rule and the exchanges it affected. Thread-safe."""
+
+    def __init__(self, selectors: Selectors, frequency: Frequency, action: Action, optional: bool) -> None:
+        self._selectors = selectors
+        self._frequency = frequency
+        self._action = action
+        self._is_optional = optional or isinstance(action, Observe)
+        self._matches = 0
+        self._calls: list[Exchange] = []
+        self._changed = threading.Condition()
+        self._is_released = self._is_removed = False
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    @property
+    def called(self) -> bool:
+        return bool(self._calls)
+
+    @property
+    def call_count(self) -> int:
+        """Number of affected requests."""
+        return len(self._calls)
+
+    @property
+    def calls(self) -> list[Exchange]:
+        """Affected exchanges, oldest first."""
+        return list(self._calls)
+
+    def wait(self, timeout: float = 10) -> Exchange:
+        """Wait until the rule has affected a request, and return the last exchange.
+
+        ``timeout`` is in seconds. Raises TimeoutError.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._calls, timeout):
+                raise TimeoutError(f"{self} affected no request within {timeout:g} s")
+            return self._calls[-1]
+
+    async def wait_async(self, timeout: float = 10) -> Exchange:
+        """Like ``wait``, in a coroutine."""
+        return await asyncio.to_thread(self.wait, timeout)
+
+    def release(self) -> None:
+        """Let held requests, and all later ones, continue. Raises TypeError for rules without ``hold``."""
+        if not isinstance(self._action, Hold):
+            raise TypeError(f"{self} holds no requests")
+        self._release()
+
+    def remove(self) -> None:
+        """Stop affecting requests. A removed rule is never unused; held requests continue."""
+        self._is_removed = True
+        self._release()
+
+    def _release(self) -> None:
+        with self._changed:
+            self._is_released = True
+            for loop, event in self._waiting:
+                loop.call_soon_threadsafe(event.set)
+            self._waiting.clear()
+
+    async def _until_released(self) -> None:
+        event = asyncio.Event()
+        with self._changed:
+            if self._is_released:
+                return
+            self._waiting.append((asyncio.get_running_loop(), event))
+        await event.wait()
+
+    def _record(self, exchange: Exchange) -> None:
+        """Count a request that this rule affects."""
+        with self._changed:
+            self._calls.append(exchange)
+            self._changed.notify_all()
+
+    def _forget(self, exchange: Exchange) -> None:
+        """Take back ``_record`` for a request that could not be affected."""
+        with self._changed:
+            self._calls.remove(exchange)
+            self._matches -= 1
+            exchange.outcome = ""
+
+    def __repr__(self) -> str:
+        chosen = (
+            f"{name}={value!r}"
+            for name in Selectors.__slots__
+            if name != "message" and (value := getattr(self._selectors, name)) is not None
+        )
+        words = ", ".join((self._selectors.message.__name__, *chosen))
+        return f"<Rule on({words}): {self._action}, {self.call_count} requests>"
+
+
+class Trigger(Generic[R]):
+    """The requests that a rule affects; one action makes it a rule."""
+
+    def __init__(self, rules: Rules, selectors: Selectors, frequency: Frequency, optional: bool) -> None:
+        self._selectors = selectors
+        self._add = partial(rules.add, selectors, frequency, optional)
+
+    def fail(self, code: int, applied: bool = False) -> Rule:
+        """Answer with an error code; with ``applied`` after the broker has acted.
+
+        The code is set in each element that the selectors match; without such selectors at top level, or, if the
+        response has no code there, in each element. Raises ValueError for a response without error codes.
+        """
+        if not _has(self._selectors, lambda field: field.is_error_code):
+            raise ValueError(f"{self._response} has no error code; use respond() or disconnect()")
+        known = ErrorCode(code)
+        if known == ErrorCode.NONE:
+            raise ValueError("error code 0 means success; pass the code of an error")
+        return self._add(Fail(known, applied))
+
+    def delay(self, seconds: float) -> Rule:
+        """Answer ``seconds`` later."""
+        if not seconds >= 0:
+            raise ValueError(f"seconds must be 0 or more, not {seconds!r}")
+        return self._add(Delay(seconds))
+
+    def throttle(self, milliseconds: int) -> Rule:
+        """Set the throttle time of the response. Raises ValueError for a response without one."""
+        if not _has(self._selectors, lambda field: field.name == "throttle_time_ms"):
+            raise ValueError(f"{self._response} has no throttle time; use delay()")
+        if type(milliseconds) is not int or not 0 <= milliseconds < 1 << 31:
+            raise ValueError(f"milliseconds must be an int32 from 0 on, not {milliseconds!r}")
+        return self._add(Throttle(milliseconds))
+
+    def disconnect(self, applied: bool = False, after_bytes: int | None = None) -> Rule:
+        """Close the connection instead of answering.
+
+        With ``applied`` the broker acts first; ``after_bytes`` sends so many bytes of its response, and implies it.
+        """
+        if after_bytes is not None and (type(after_bytes) is not int or after_bytes < 0):
+            raise ValueError(f"after_bytes must be a number from 0 on, not {after_bytes!r}")
+        return self._add(Disconnect(applied or after_bytes is not None, after_bytes))
+
+    def drop(self) -> Rule:
+        """Never answer; the broker does not get the request."""
+        return self._add(Drop())
+
+    def hold(self) -> Rule:
+        """Keep the request from the broker until ``Rule.release``."""
+        return self._add(Hold())
+
+    def corrupt(self, part: Part = "records", offset: int | None = None) -> Rule:
+        """Damage the response: a byte of its record batches, the frame length, or the checksum of a batch.
+
+        ``offset`` is the place of the damaged byte in ``part``, by default its middle.
+        """
+        if part not in PARTS:
+            raise ValueError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
+        if part != "length" and not _has(self._selectors, lambda field: field.type == "records"):
+            raise ValueError(f"{self._response} has no records; pass part='length'")
+        if offset is not None and (type(offset) is not int or offset < 0):
+            raise ValueError(f"offset must be a number from 0 on, not {offset!r}")
+        return self._add(Corrupt(part, offset))
+
+    def respond(self, function: Callable[[R], object]) -> Rule:
+        """Answer with the response that ``function`` returns for the request; None lets the broker answer."""
+        if not callable(function):
+            raise TypeError(f"expected a function from request to response, not {function!r}")
+        return self._add(Respond(function))
+
+    def observe(self) -> Rule:
+        """Only count; other rules still act."""
+        return self._add(Observe())
+
+    @property
+    def _response(self) -> str:
+        return self._selectors.api.response_class.__name__
+
+
+class Rules:
+    """The rules of a cluster or proxy, in the order in which they were made. Thread-safe."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._rules: list[Rule] = []
+        self._lock = threading.Lock()
+        self._random = random.Random(seed)
+
+    def add(self, selectors: Selectors, frequency: Frequency, optional: bool, action: Action) -> Rule:
+        rule = Rule(selectors, frequency, action, optional)
+        with self._lock:
+            self._rules.append(rule)
+        return rule
+
+    def affecting(self, received: Received) -> Iterator[Rule]:
+        """Yield the observing rules that match a request, and the first other rule that acts."""
+        with self._lock:
+            rules, is_taken = list(self._rules), False
+        for rule in rules:
+            if not (is_taken and not isinstance(rule._action, Observe)) and self._acts(rule, received):
+                is_taken = is_taken or not isinstance(rule._action, Observe)
+                yield rule
+
+    def _acts(self, rule: Rule, received: Received) -> bool:
+        frequency = rule._frequency
+        if rule._is_removed or not rule._selectors.match(received):
+            return False
+        if isinstance(rule._action, Observe):
+            return True
+        if frequency.times is not None and rule.call_count >= frequency.times:
+            return False
+        rule._matches += 1
+        after = rule._matches - frequency.nth
+        return after >= 0 and after % frequency.every == 0 and self._random.random() < frequency.probability
+
+    def check_used(self) -> None:
+        """Raise UnusedRuleError if a rule affected no request."""
+        unused = [rule for rule in self._rules if not (rule.called or rule._is_optional or rule._is_removed)]
+        if unused:
+            raise UnusedRuleError(f"unused: {', '.join(map(repr, unused))}; pass optional=True if this is intended")
+
+    def end(self) -> None:
+        """Let all held requests continue."""
+        for rule in self._rules:
+            rule._release()
+
+
+def _has(selectors: Selectors, is_wanted: Callable[[Any], bool]) -> bool:
+    def anywhere(fields: Any) -> bool:
+        return any(is_wanted(field) or anywhere(field.fields) for field in fields)
+
+    return bool(selectors.api.response_name) and anywhere(descriptor_of(selectors.api.response_class).fields)

@@ -1,0 +1,133 @@
+"""Selection of requests, and of the elements in them, by topic, partition, group and client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from kafka_messages import Request
+from kafka_messages.connection import ErrorCodePlace, entities, error_codes, error_response
+from kafka_messages.protocol import Api, DecodedRequest, ErrorCode
+from kafka_messages.protocol import api as api_of
+from kafka_messages.schema import descriptor_of, entity_types
+
+PARTITION_FIELDS = {"index", "partition", "partition_id", "partition_index", "partition_indexes", "partitions"}
+"""Names of fields with partition numbers."""
+OF_ELEMENTS = ("topic", "topic_id", "partition")
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request as a rule sees it: with the broker's node id, and the topic names known so far by topic id."""
+
+    request: DecodedRequest
+    node_id: int
+    client_id: str | None
+    topic_names: Mapping[UUID, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Selectors:
+    """What a request must contain; None selects everything."""
+
+    message: type[Request[Any]]
+    topic: str | None = None
+    topic_id: UUID | None = None
+    partition: int | None = None
+    group: str | None = None
+    transactional_id: str | None = None
+    client_id: str | None = None
+    node_id: int | None = None
+    when: Callable[[Any], object] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise TypeError or ValueError for a selector that no version of the request can match."""
+        given: object = self.message  # untyped callers may pass anything
+        if not (isinstance(given, type) and issubclass(given, Request)):
+            raise TypeError(f"expected the class of a request, such as FetchRequest, not {self.message!r}")
+        types = {kind for kinds in entity_types(self.message).values() for kind in kinds}
+        names = _field_names(self.message)
+        possible = {
+            "topic": bool(types & {"topicName", "topicId"}),
+            "topic_id": "topicId" in types,
+            "partition": bool(names & PARTITION_FIELDS),
+            "group": "groupId" in types,
+            "transactional_id": "transactionalId" in types,
+        }
+        for name, is_possible in possible.items():
+            if getattr(self, name) is not None and not is_possible:
+                raise ValueError(f"{self.message.__name__} has no {name.replace('_', ' ')}; remove the selector {name}")
+
+    @property
+    def api(self) -> Api[Any]:
+        return api_of(self.message)
+
+    def match(self, received: Received) -> bool:
+        request = received.request
+        message = request.message
+        return (
+            isinstance(message, self.message)
+            and self.client_id in (None, received.client_id)
+            and self.node_id in (None, received.node_id)
+            and self._has_entity(message, "groupId", self.group)
+            and self._has_entity(message, "transactionalId", self.transactional_id)
+            and (not self.selects_elements or self._has_element(received))
+            and (self.when is None or bool(self.when(message)))
+        )
+
+    @property
+    def selects_elements(self) -> bool:
+        return any(getattr(self, name) is not None for name in OF_ELEMENTS)
+
+    def is_partial(self, received: Received) -> bool:
+        """Return whether the response has an element that is not selected."""
+        if not self.selects_elements and self.group is None:
+            return False
+        return not all(self.is_selected(received, place) for place in _places(received))
+
+    def failure(self, received: Received, code: ErrorCode) -> Any:
+        """Return the response with ``code`` in the selected elements; without selectors as Kafka would set it."""
+        if not self.selects_elements and not self.is_partial(received):
+            return error_response(received.request, code)
+        return error_response(received.request, code, where=lambda place: self.is_selected(received, place))
+
+    def is_selected(self, received: Received, place: ErrorCodePlace) -> bool:
+        if not self.selects_elements and place.group is None:
+            return True
+        is_of_group = self.group is None or place.group in (None, self.group)
+        return is_of_group and self.selects(received, place.topic, place.topic_id, place.partition)
+
+    def selects(self, received: Received, topic: str | None, topic_id: UUID | None, partition: int | None) -> bool:
+        """Return whether an element with this topic and partition is selected."""
+        if not topic and topic_id is not None:
+            topic = received.topic_names.get(topic_id)
+        return self.topic in (None, topic) and self.topic_id in (None, topic_id) and self.partition in (None, partition)
+
+    def _has_entity(self, message: Any, kind: Any, wanted: str | None) -> bool:
+        return wanted is None or any(each.value == wanted for each in entities(message, kind))
+
+    def _has_element(self, received: Received) -> bool:
+        if self.api.response_name and any(self.is_selected(received, place) for place in _places(received)):
+            return True
+        return (
+            self.topic_id is None
+            and self.partition is None
+            and self._has_entity(received.request.message, "topicName", self.topic)
+        )
+
+
+def _places(received: Received) -> list[ErrorCodePlace]:
+    request = received.request
+    whole = error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, where=lambda place: True)
+    return list(error_codes(whole, version=request.version))
+
+
+def _field_names(message: type[Request[Any]]) -> set[str]:
+    def names(fields: Any) -> Iterator[str]:
+        for field in fields:
+            yield field.name
+            yield from names(field.fields)
+
+    return set(names(descriptor_of(message).fields))

@@ -1,0 +1,1 @@
+"""State and request handlers of the cluster: one module per family of APIs."""

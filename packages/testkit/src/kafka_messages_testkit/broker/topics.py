@@ -1,0 +1,73 @@
+"""Topics and their partitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from uuid import UUID
+
+from kafka_messages.protocol import ErrorCode
+
+from .errors import RequestError
+from .log import Log
+
+ZERO = UUID(int=0)
+INTERNAL = {"__consumer_offsets", "__transaction_state"}
+
+
+@dataclass(slots=True)
+class Topic:
+    name: str
+    id: UUID
+    partitions: list[Log] = field(default_factory=list)
+
+
+class Topics:
+    """Topics by name and by id."""
+
+    def __init__(self, random: Random) -> None:
+        self.by_name: dict[str, Topic] = {}
+        self.names: dict[UUID, str] = {}
+        self._random = random
+
+    def create(self, name: str, partitions: int, leaders: list[int]) -> Topic:
+        """Create a topic, led by ``leaders`` in turn. Raises RequestError."""
+        if name in self.by_name:
+            raise RequestError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        if not 0 < len(name) < 250 or name in (".", "..") or set(name) - _VALID:
+            raise RequestError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name {name!r} is invalid.")
+        if partitions < 1:
+            raise RequestError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid value.")
+        first = self._random.randrange(len(leaders))
+        topic = Topic(name, UUID(int=self._random.getrandbits(128), version=4))
+        topic.partitions = [Log(index, leaders[(first + index) % len(leaders)]) for index in range(partitions)]
+        self.by_name[name] = topic
+        self.names[topic.id] = name
+        return topic
+
+    def delete(self, topic: Topic) -> None:
+        """Delete a topic. Its id stays unknown from now on."""
+        del self.by_name[topic.name], self.names[topic.id]
+        for log in topic.partitions:
+            log.notify()  # waiting Fetch requests fail now
+
+    def find(self, name: str | None, id: UUID = ZERO) -> Topic:
+        """Return the topic with an id, or without one with a name. Raises RequestError."""
+        if id != ZERO:
+            name = self.names.get(id)
+            if name is None:
+                raise RequestError(ErrorCode.UNKNOWN_TOPIC_ID)
+        topic = self.by_name.get(name or "")
+        if topic is None:
+            raise RequestError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return topic
+
+    def partition(self, name: str | None, id: UUID, index: int) -> Log:
+        """Return a partition. Raises RequestError."""
+        partitions = self.find(name, id).partitions
+        if not 0 <= index < len(partitions):
+            raise RequestError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return partitions[index]
+
+
+_VALID = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
