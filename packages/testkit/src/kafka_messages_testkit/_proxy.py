@@ -179,7 +179,8 @@ def _addresses(servers: str) -> list[tuple[str, int]]:
     found = []
     for each in servers.split(","):
         host, _, port = each.strip().rpartition(":")
-        if not (host and port.isdecimal() and int(port) < 1 << 16):
+        is_name = host and (":" not in host or host.startswith("["))
+        if not (is_name and port.isdecimal() and int(port) < 1 << 16):
             raise ValueError(f"bootstrap_servers has {each!r}; expected addresses such as localhost:9092")
         found.append((host.strip("[]"), int(port)))
     return found
