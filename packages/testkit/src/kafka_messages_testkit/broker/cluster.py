@@ -16,6 +16,8 @@ from .errors import RequestError
 from .log import Log
 from .topics import Topic, Topics
 
+HOST = "127.0.0.1"
+
 
 @dataclass(slots=True)
 class Node:
@@ -48,6 +50,14 @@ class ClusterState:
 
     def create_topic(self, name: str, partitions: int) -> Topic:
         return self.topics.create(name, partitions, [node.id for node in self.running] or list(self.nodes))
+
+    def elect(self) -> None:
+        """Move the partitions of stopped brokers to running ones, if there are any."""
+        running = self.running
+        for topic in self.topics.by_name.values():
+            for log in topic.partitions:
+                if running and not self.nodes[log.leader].is_running:
+                    log.lead(running[log.index % len(running)].id)
 
     def coordinator(self, key: str) -> int:
         """Return the node id of the coordinator of a group or transactional id; -1 if no broker runs.
@@ -100,6 +110,16 @@ class Context:
             is_old = epoch < log.leader_epoch
             raise RequestError(ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH)
         return log
+
+    def add_leader(self, response: Any, part: Any, name: str | None, id: UUID, index: int) -> None:
+        """Add the current leader of a partition to an error response (KIP-951)."""
+        log = self.cluster.topics.partition(name, id, index)
+        node = self.cluster.nodes[log.leader]
+        part.current_leader.leader_epoch = log.leader_epoch
+        if node.is_running:
+            part.current_leader.leader_id = node.id
+            if all(each.node_id != node.id for each in response.node_endpoints):
+                response.node_endpoints.append(type(response).NodeEndpoint(node_id=node.id, host=HOST, port=node.port))
 
 
 Handler: TypeAlias = Callable[[Context, Any], Awaitable[Response | None]]

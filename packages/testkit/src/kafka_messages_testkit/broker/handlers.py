@@ -8,11 +8,11 @@ from kafka_messages import Request, Response
 from kafka_messages.connection import announce, error_response
 from kafka_messages.protocol import ApiKey, ErrorCode, api
 
-from . import metadata
+from . import fetch, metadata, produce
 from .cluster import Context, Handler
 from .errors import RequestError
 
-HANDLERS: dict[type[Request[Any]], Handler] = dict(metadata.HANDLERS)
+HANDLERS: dict[type[Request[Any]], Handler] = {**metadata.HANDLERS, **produce.HANDLERS, **fetch.HANDLERS}
 
 
 def announced(release: str | None) -> Any:

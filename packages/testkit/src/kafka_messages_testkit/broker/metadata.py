@@ -7,11 +7,9 @@ from typing import Any
 from kafka_messages import MetadataRequest, MetadataResponse, Request, Response
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import Context, Handler
+from .cluster import HOST, Context, Handler
 from .errors import failures
 from .topics import INTERNAL, Topic
-
-_HOST = "127.0.0.1"
 
 
 async def metadata(context: Context, request: MetadataRequest) -> Response:
@@ -28,7 +26,7 @@ async def metadata(context: Context, request: MetadataRequest) -> Response:
             with failures(part):
                 part = _described(context, cluster.topics.find(each.name, each.topic_id))
             topics.append(part)
-    brokers = [kind.MetadataResponseBroker(node_id=node.id, host=_HOST, port=node.port) for node in cluster.running]
+    brokers = [kind.MetadataResponseBroker(node_id=node.id, host=HOST, port=node.port) for node in cluster.running]
     return kind(brokers=brokers, cluster_id=cluster.cluster_id, controller_id=cluster.controller_id, topics=topics)
 
 
