@@ -49,7 +49,11 @@ class ClusterState:
         return min((node.id for node in self.running), default=-1)
 
     def create_topic(self, name: str, partitions: int) -> Topic:
-        return self.topics.create(name, partitions, [node.id for node in self.running] or list(self.nodes))
+        """Create a topic, led by the running brokers in turn. Raises RequestError."""
+        self.topics.check(name, partitions)
+        nodes = [node.id for node in self.running] or list(self.nodes)
+        first = self.random.randrange(len(nodes))
+        return self.topics.create(name, [nodes[(first + index) % len(nodes)] for index in range(partitions)])
 
     def elect(self) -> None:
         """Move the partitions of stopped brokers to running ones, if there are any."""

@@ -8,11 +8,16 @@ from kafka_messages import Request, Response
 from kafka_messages.connection import announce, error_response
 from kafka_messages.protocol import ApiKey, ErrorCode, api
 
-from . import fetch, metadata, produce
+from . import fetch, metadata, produce, topic_admin
 from .cluster import Context, Handler
 from .errors import RequestError
 
-HANDLERS: dict[type[Request[Any]], Handler] = {**metadata.HANDLERS, **produce.HANDLERS, **fetch.HANDLERS}
+HANDLERS: dict[type[Request[Any]], Handler] = {
+    **metadata.HANDLERS,
+    **topic_admin.HANDLERS,
+    **produce.HANDLERS,
+    **fetch.HANDLERS,
+}
 
 
 def announced(release: str | None) -> Any:

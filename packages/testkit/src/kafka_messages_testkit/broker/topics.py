@@ -30,17 +30,19 @@ class Topics:
         self.names: dict[UUID, str] = {}
         self._random = random
 
-    def create(self, name: str, partitions: int, leaders: list[int]) -> Topic:
-        """Create a topic, led by ``leaders`` in turn. Raises RequestError."""
+    def check(self, name: str, partitions: int) -> None:
+        """Raise RequestError for a topic that cannot be created."""
         if name in self.by_name:
             raise RequestError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
-        if not 0 < len(name) < 250 or name in (".", "..") or set(name) - _VALID:
-            raise RequestError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name {name!r} is invalid.")
+        check_name(name)
         if partitions < 1:
-            raise RequestError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid value.")
-        first = self._random.randrange(len(leaders))
+            raise RequestError(ErrorCode.INVALID_PARTITIONS, "A topic needs at least one partition.")
+
+    def create(self, name: str, leaders: list[int]) -> Topic:
+        """Create a topic with a partition for each leader. Raises RequestError."""
+        self.check(name, len(leaders))
         topic = Topic(name, UUID(int=self._random.getrandbits(128), version=4))
-        topic.partitions = [Log(index, leaders[(first + index) % len(leaders)]) for index in range(partitions)]
+        topic.partitions = [Log(index, leader) for index, leader in enumerate(leaders)]
         self.by_name[name] = topic
         self.names[topic.id] = name
         return topic
@@ -71,3 +73,9 @@ class Topics:
 
 
 _VALID = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+
+def check_name(name: str) -> None:
+    """Raise RequestError for an invalid topic name, as Kafka's ``Topic.validate``."""
+    if not 0 < len(name) < 250 or name in (".", "..") or set(name) - _VALID:
+        raise RequestError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name {name!r} is invalid.")
