@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka_messages import ApiVersionsRequest, Response
 from kafka_messages.aio import CloseConnection, Listener, serve
 from kafka_messages.connection import RequestReceived
+from kafka_records import Record
 
 from ._exchange import Exchange
 from ._faults import respond
 from ._kit import Kit
 from ._selectors import Received
+from .broker.batches import now_ms
 from .broker.cluster import ClusterState, Context, Node
 from .broker.errors import RequestError
 from .broker.handlers import announced, handle
 
+T = TypeVar("T")
 _HOST = "127.0.0.1"
 _NO_TOPICS: Mapping[str, int] = MappingProxyType({})
 
@@ -69,6 +72,71 @@ class KafkaCluster(Kit):
         except RequestError as error:
             raise ValueError(f"topic {name!r}: {error.message}") from None
 
+    def produce(
+        self,
+        topic: str,
+        value: bytes | None,
+        *,
+        key: bytes | None = None,
+        partition: int | None = None,
+        headers: Sequence[tuple[str, bytes | None]] = (),
+        timestamp: int | None = None,
+    ) -> int:
+        """Append a record and return its offset.
+
+        Without ``partition`` the key chooses it, as in Kafka's producers; without a key the partitions follow in turn.
+        ``timestamp`` is in milliseconds since 1970, by default now. Raises ValueError for an unknown topic or
+        partition, and for values that a record cannot hold.
+        """
+        record = Record(-1, now_ms() if timestamp is None else timestamp, key, value, tuple(headers))
+        return self._call(self._state.produce, topic, partition, record)
+
+    def records(self, topic: str, partition: int | None = None) -> list[Record]:
+        """Return the records of a partition, or of all partitions, one after the other, ordered by offset.
+
+        These are the records that a consumer with the isolation level ``read_uncommitted`` gets: records of open and
+        aborted transactions are included. Raises ValueError for an unknown topic or partition.
+        """
+        return self._call(self._state.records, topic, partition)
+
+    def move_leader(self, topic: str, partition: int, node_id: int) -> None:
+        """Make a running broker the leader of a partition, with the next leader epoch.
+
+        Raises ValueError for an unknown topic or partition, and for a broker that is not running.
+        """
+        self._call(self._state.move_leader, topic, partition, node_id)
+
+    def stop_broker(self, node_id: int) -> None:
+        """Close the port and the connections of a broker; its unanswered requests are never answered.
+
+        Each of its partitions moves to a running broker with the next leader epoch, or has no leader until a broker
+        starts. Raises ValueError for a broker that is not running.
+        """
+        self._check_node(node_id, is_running=True)
+        self._started().run(self._close(self._state.nodes[node_id]))
+
+    def start_broker(self, node_id: int) -> None:
+        """Start a stopped broker again, at the same port. It gets partitions only if no other broker runs.
+
+        Raises ValueError for a broker that is running, and OSError if the port is in use.
+        """
+        self._check_node(node_id, is_running=False)
+        self._started().run(self._open(self._state.nodes[node_id]))
+
+    def _call(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function in the thread of the loop; raise ValueError for RequestError."""
+        try:
+            return self._started().call(function, *arguments)
+        except RequestError as error:
+            raise ValueError(error.message or error.code.name) from None
+
+    def _check_node(self, node_id: int, is_running: bool) -> None:
+        node = self._state.nodes.get(node_id)
+        if node is None or node.is_running != is_running:
+            words = "running" if is_running else "stopped"
+            nodes = [node.id for node in self._state.nodes.values() if node.is_running == is_running]
+            raise ValueError(f"node_id: broker {node_id!r} is not {words}; {words}: {nodes}")
+
     async def _start(self) -> None:
         for node in self._state.nodes.values():
             await self._open(node)
@@ -83,6 +151,12 @@ class KafkaCluster(Kit):
             on_error=self._report,
         )
         node.port, node.is_running = self._listeners[node.id].port, True
+        self._state.elect()
+
+    async def _close(self, node: Node) -> None:
+        node.is_running = False
+        await self._listeners.pop(node.id).close(0)
+        self._state.elect()
 
     async def _stop(self) -> None:
         for listener in self._listeners.values():

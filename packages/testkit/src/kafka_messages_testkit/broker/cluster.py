@@ -11,9 +11,11 @@ from uuid import UUID
 from kafka_messages import Response
 from kafka_messages.connection import RequestReceived
 from kafka_messages.protocol import ErrorCode
+from kafka_records import Record, write_batch
 
 from .errors import RequestError
 from .log import Log
+from .partitioner import choose_partition
 from .topics import Topic, Topics
 
 HOST = "127.0.0.1"
@@ -54,6 +56,35 @@ class ClusterState:
         nodes = [node.id for node in self.running] or list(self.nodes)
         first = self.random.randrange(len(nodes))
         return self.topics.create(name, [nodes[(first + index) % len(nodes)] for index in range(partitions)])
+
+    def log(self, topic: str, partition: int) -> Log:
+        """Return a partition. Raises RequestError."""
+        if topic not in self.topics.by_name:
+            raise RequestError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic {topic!r} does not exist")
+        partitions = self.topics.by_name[topic].partitions
+        if type(partition) is not int or not 0 <= partition < len(partitions):
+            text = f"partition must be from 0 to {len(partitions) - 1} for topic {topic!r}, not {partition!r}"
+            raise RequestError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+        return partitions[partition]
+
+    def produce(self, topic: str, partition: int | None, record: Record) -> int:
+        """Append a record and return its offset. Raises RequestError."""
+        self.log(topic, 0)
+        if partition is None:
+            partition = choose_partition(self.topics.by_name[topic], record.key)
+        return self.log(topic, partition).append(write_batch([record]))
+
+    def records(self, topic: str, partition: int | None) -> list[Record]:
+        """Return the data records of a partition, or of all. Raises RequestError."""
+        first = self.log(topic, partition or 0)
+        logs = self.topics.by_name[topic].partitions if partition is None else [first]
+        return [record for log in logs for record in log.records()]
+
+    def move_leader(self, topic: str, partition: int, node_id: int) -> None:
+        log = self.log(topic, partition)
+        if node_id not in [node.id for node in self.running]:
+            raise RequestError(ErrorCode.BROKER_NOT_AVAILABLE, f"node_id: broker {node_id!r} is not running")
+        log.lead(node_id)
 
     def elect(self) -> None:
         """Move the partitions of stopped brokers to running ones, if there are any."""

@@ -117,7 +117,7 @@ class _Read:
             part.records = b"".join(batch.data for batch in batches)
 
 
-_SINCE = {
+_SINCE: dict[int, int] = {
     ListOffsetsTimestamp.LATEST: 0,
     ListOffsetsTimestamp.EARLIEST: 0,
     ListOffsetsTimestamp.MAX: 7,
@@ -177,9 +177,7 @@ async def offset_for_leader_epoch(context: Context, request: OffsetForLeaderEpoc
         made = OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult(topic=topic.topic)
         response.topics.append(made)
         for each in topic.partitions:
-            part = OffsetForLeaderEpochResponse.EpochEndOffset(
-                partition=each.partition, leader_epoch=-1, end_offset=-1
-            )
+            part = OffsetForLeaderEpochResponse.EpochEndOffset(partition=each.partition, leader_epoch=-1, end_offset=-1)
             made.partitions.append(part)
             with failures(part):
                 log = context.led(topic.topic, ZERO, each.partition, each.current_leader_epoch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from kafka_messages import (
     DescribeClusterRequest,
@@ -23,8 +23,8 @@ from .log import Log
 from .topics import INTERNAL, ZERO, Topic, check_name
 
 _MAX_PARTITIONS = 2000  # default of max.request.partition.size.limit
-_Topic = MetadataResponse.MetadataResponseTopic
-_DescribedTopic = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic
+_Topic: TypeAlias = MetadataResponse.MetadataResponseTopic
+_DescribedTopic: TypeAlias = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic
 
 
 def _bits(*operations: AclOperation) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from kafka_messages import ProduceRequest, ProduceResponse, Request, Response
 from kafka_messages.aio import CloseConnection
@@ -15,7 +15,7 @@ from .errors import RequestError
 from .topics import INTERNAL
 
 _ADMIN = "__admin_client"  # client id that may write to internal topics
-_Part = ProduceResponse.PartitionProduceResponse
+_Part: TypeAlias = ProduceResponse.PartitionProduceResponse
 _NO_START = {
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     ErrorCode.UNKNOWN_TOPIC_ID,

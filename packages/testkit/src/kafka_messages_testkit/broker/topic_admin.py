@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, TypeAlias
 
 from kafka_messages import (
     CreateTopicsRequest,
@@ -19,8 +19,8 @@ from .cluster import ClusterState, Context, Handler
 from .errors import RequestError
 from .topics import ZERO
 
-_Created = CreateTopicsResponse.CreatableTopicResult
-_Deleted = DeleteTopicsResponse.DeletableTopicResult
+_Created: TypeAlias = CreateTopicsResponse.CreatableTopicResult
+_Deleted: TypeAlias = DeleteTopicsResponse.DeletableTopicResult
 
 
 async def create_topics(context: Context, request: CreateTopicsRequest) -> Response:
@@ -49,7 +49,9 @@ def _create(cluster: ClusterState, topic: Any, made: _Created, request: CreateTo
     cluster.topics.check(topic.name, partitions)
     made.num_partitions, made.replication_factor = partitions, 1
     if not request.validate_only:
-        created = cluster.topics.create(topic.name, leaders) if leaders else cluster.create_topic(topic.name, partitions)
+        created = (
+            cluster.topics.create(topic.name, leaders) if leaders else cluster.create_topic(topic.name, partitions)
+        )
         made.topic_id = created.id
 
 

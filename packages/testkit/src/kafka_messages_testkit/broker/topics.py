@@ -20,6 +20,8 @@ class Topic:
     name: str
     id: UUID
     partitions: list[Log] = field(default_factory=list)
+    next_partition: int = 0
+    """Partition of the next record of ``KafkaCluster.produce`` without partition and key, modulo their number."""
 
 
 class Topics:
