@@ -13,7 +13,7 @@ from kafka_messages.connection import RequestReceived
 from kafka_messages.protocol import ErrorCode
 
 from .errors import RequestError
-from .groups import Group
+from .groups import Groups
 from .log import Log
 from .topics import Topic, Topics
 
@@ -35,7 +35,7 @@ class ClusterState:
         self.cluster_id = "kafka-messages-testkit"
         self.nodes: dict[int, Node] = {}
         self.topics = Topics(self.random)
-        self.groups: dict[str, Group] = {}
+        self.groups = Groups(self.random)
         self.coordinators: dict[str, int] = {}
         """Node id of the coordinator of each group or transactional id that was moved."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from random import Random
 from typing import Protocol
+from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,6 @@ class Group(Protocol):
     def is_stable(self) -> bool:
         """True if all members have their assignment."""
 
-    @property
-    def changes(self) -> Changes: ...
-
     def check_commit(
         self, member_id: str, generation: int, instance_id: str | None, is_transactional: bool, version: int
     ) -> None:
@@ -67,9 +66,12 @@ class Group(Protocol):
     def expire(self, member_id: str) -> None:
         """Remove a member, as after its session timeout. Raises RequestError for an unknown one."""
 
+    def unload(self) -> None:
+        """Answer waiting requests with NOT_COORDINATOR, as another broker becomes the coordinator."""
+
 
 class Changes:
-    """Lets coroutines wait for changes of a state."""
+    """Lets coroutines wait for a change of a state."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Event] = set()
@@ -90,3 +92,16 @@ class Changes:
                     await event.wait()
         finally:
             self._waiting.discard(event)
+
+
+class Groups(dict[str, Group]):
+    """All groups by id. A group is created with it, and calls ``changes.notify`` after each change of its state."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__()
+        self.random = random
+        self.changes = Changes()
+
+    def new_id(self) -> str:
+        """Return a random UUID, for a member id."""
+        return str(UUID(int=self.random.getrandbits(128), version=4))
