@@ -11,7 +11,7 @@ from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class GroupMember:
     """A member of a group."""
 
     member_id: str
@@ -24,7 +24,7 @@ class Member:
     """Topic and number of each assigned partition, sorted; empty for groups of other protocols than ``consumer``."""
 
 
-class Group(Protocol):
+class AnyGroup(Protocol):
     """A classic group, or a consumer group of KIP-848."""
 
     @property
@@ -43,7 +43,7 @@ class Group(Protocol):
         """``consumer``, or what the members of a classic group use; empty for a group that never had members."""
 
     @property
-    def members(self) -> list[Member]: ...
+    def members(self) -> list[GroupMember]: ...
 
     @property
     def is_stable(self) -> bool:
@@ -70,7 +70,7 @@ class Group(Protocol):
         """Answer waiting requests with NOT_COORDINATOR, as another broker becomes the coordinator."""
 
 
-class Changes:
+class ChangeSignal:
     """Lets coroutines wait for a change of a state."""
 
     def __init__(self) -> None:
@@ -94,13 +94,13 @@ class Changes:
             self._waiting.discard(event)
 
 
-class Groups(dict[str, Group]):
+class Groups(dict[str, AnyGroup]):
     """All groups by id. A group is created with it, and calls ``changes.notify`` after each change of its state."""
 
     def __init__(self, random: Random) -> None:
         super().__init__()
         self.random = random
-        self.changes = Changes()
+        self.changes = ChangeSignal()
 
     def new_id(self) -> str:
         """Return a random UUID, for a member id."""
