@@ -8,11 +8,13 @@ from kafka_messages import Request, Response
 from kafka_messages.connection import announce, error_response
 from kafka_messages.protocol import ApiKey, ErrorCode, api
 
-from . import metadata
+from . import classic_handlers, coordinator, metadata, offset_handlers
 from .cluster import Context, Handler
 from .errors import RequestError
 
-HANDLERS: dict[type[Request[Any]], Handler] = dict(metadata.HANDLERS)
+HANDLERS: dict[type[Request[Any]], Handler] = (
+    metadata.HANDLERS | coordinator.HANDLERS | classic_handlers.HANDLERS | offset_handlers.HANDLERS
+)
 
 
 def announced(release: str | None) -> Any:
