@@ -52,7 +52,7 @@ class KafkaCluster(Kit):
         if type(brokers) is not int or brokers < 1:
             raise ValueError(f"brokers must be a number from 1 on, not {brokers!r}")
         self._state = ClusterState(seed)
-        self._state.nodes = {number: Node(number, 0) for number in range(1, brokers + 1)}
+        self._nodes = self._state.nodes = {number: Node(number, 0) for number in range(1, brokers + 1)}
         self._announced = announced(release)
         self._listeners: dict[int, Listener] = {}
         for name, partitions in topics.items():

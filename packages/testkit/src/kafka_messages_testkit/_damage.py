@@ -20,8 +20,6 @@ _HEADER = 61
 def damaged_length(frame: bytes, offset: int | None) -> bytes:
     """Return the frame with a changed byte of its length, by default the third, which adds or removes 256 bytes."""
     at = 2 if offset is None else offset
-    if at > 3:
-        raise ValueError(f"a frame length has 4 bytes; there is no byte {at}")
     return frame[:at] + bytes([frame[at] ^ 1]) + frame[at + 1 :]
 
 
@@ -48,6 +46,6 @@ def _damaged(records: bytes, action: Corrupt) -> bytes:
     places = range(size)[_CHECKSUM] if action.part == "checksum" else range(min(_HEADER, size - 1), size)
     offset = len(places) // 2 if action.offset is None else action.offset
     if offset >= len(places):
-        raise ValueError(f"corrupt: the {action.part} of the batch have {len(places)} bytes; there is no byte {offset}")
+        raise ValueError(f"the records of the batch have {len(places)} bytes; there is no byte {offset} to corrupt")
     at = places[offset]
     return records[:at] + bytes([records[at] ^ 1]) + records[at + 1 :]

@@ -63,7 +63,7 @@ class _Fault:
             await asyncio.sleep(action.seconds)
         elif isinstance(action, Disconnect):
             self.exchange.response = response
-            raise CloseConnection(self.frame(response)[: action.after_bytes or 0])
+            raise CloseConnection(frame_of(self.exchange, response)[: action.after_bytes or 0])
         elif isinstance(action, Throttle) and response is not None:
             throttled: Any = response
             throttled.throttle_time_ms = action.milliseconds
@@ -79,7 +79,7 @@ class _Fault:
         if is_partial and not action.applied:
             message = without(message, partial(selectors.selects, self.received))
         if not (is_partial or action.applied):
-            if not api_answers(request.message):
+            if not is_answered(request.message):
                 raise CloseConnection  # as Kafka does if a Produce request with acks=0 fails
             return failure
         response = await self.broker(message)
@@ -90,7 +90,7 @@ class _Fault:
     def corrupt(self, action: Corrupt, response: Response) -> Response:
         if action.part == "length":
             self.exchange.response = response
-            raise CloseConnection(damaged_length(self.frame(response), action.offset))
+            raise CloseConnection(damaged_length(frame_of(self.exchange, response), action.offset))
         if not damage_records(response, action, partial(self.rule._selectors.selects, self.received)):
             self.rule._forget(self.exchange)  # a later response will have records
         return response
@@ -99,18 +99,16 @@ class _Fault:
         wanted = self.exchange.decoded.api.response_class
         if not isinstance(response, wanted):
             raise TypeError(f"respond() must return {wanted.__name__} or None, not {response!r}")
-        return response
-
-    def frame(self, response: Response | None) -> bytes:
-        if response is None:
-            return b""
-        request = self.exchange.decoded
-        version = request.version
-        return encode_response(
-            response.downgraded(version), version, request.header.correlation_id, text="surrogateescape"
-        )
+        return response.downgraded(self.exchange.version)
 
 
-def api_answers(message: Any) -> bool:
-    """Return whether a request expects a response."""
+def frame_of(exchange: Exchange, response: Response | None) -> bytes:
+    """Return the frame of a response with its length; empty for None."""
+    if response is None:
+        return b""
+    version, number = exchange.version, exchange.decoded.header.correlation_id
+    return encode_response(response.downgraded(version), version, number, text="surrogateescape")
+
+
+def is_answered(message: Any) -> bool:
     return getattr(message, "acks", None) != 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import UUID
@@ -29,6 +29,7 @@ class Kit(ABC):
         self._exchanges: deque[Exchange] = deque(maxlen=MOST_EXCHANGES)
         self._failures: list[Exception] = []
         self._thread: LoopThread | None = None
+        self._nodes: Collection[int] | None = None  # node ids, if they cannot change
 
     @property
     @abstractmethod
@@ -65,6 +66,8 @@ class Kit(ABC):
 
         Raises TypeError or ValueError for a selector that no version of the request can match.
         """
+        if node_id is not None and self._nodes is not None and node_id not in self._nodes:
+            raise ValueError(f"there is no broker {node_id!r}; the node ids are 1 to {len(self._nodes)}")
         selectors = Selectors(cls, topic, topic_id, partition, group, transactional_id, client_id, node_id, when)
         return Trigger(self._rules, selectors, Frequency(nth, times, every, probability), optional)
 

@@ -9,18 +9,26 @@ from copy import copy
 from dataclasses import replace
 from ssl import SSLContext
 from typing import Any
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
-from kafka_messages import FetchRequest, MetadataResponse, Response
+from kafka_messages import (
+    CreateTopicsResponse,
+    DescribeTopicPartitionsResponse,
+    FetchRequest,
+    MetadataResponse,
+    Response,
+)
 from kafka_messages.aio import CloseConnection, Relay, RelayConnection, relay
 from kafka_messages.connection import RequestForwarded, ResponseForwarded
 from kafka_messages.protocol import apis
 
 from ._exchange import Exchange
-from ._faults import respond
+from ._faults import frame_of, respond
 from ._kit import Kit
 from ._selectors import Received
 
+UNKNOWN = -1  # node id before the first metadata
 _NO_SESSION = -1  # session epoch of a Fetch request that wants no session (KIP-227)
 
 
@@ -43,6 +51,7 @@ class KafkaProxy(Kit):
         self._ssl_context = ssl_context
         self._relay: Relay | None = None
         self._node_ids: dict[tuple[str, int], int] = {}
+        self._topic_names: dict[UUID, str] = {}
         self._pending: WeakKeyDictionary[RelayConnection, dict[int, _Passing]] = WeakKeyDictionary()
 
     @property
@@ -85,10 +94,14 @@ class KafkaProxy(Kit):
         return None if passing is None else await passing.answered(event)
 
     def _learn(self, message: Any) -> None:
-        """Remember the node ids of the ports in metadata, in which addresses are already replaced."""
+        """Remember the topics of responses, and the node ids of the ports, which already replace the brokers' ones."""
+        if isinstance(message, MetadataResponse | DescribeTopicPartitionsResponse | CreateTopicsResponse):
+            self._topic_names.update({each.topic_id: each.name for each in message.topics if each.name})
         if isinstance(message, MetadataResponse):
-            for each in message.brokers:
-                self._node_ids[each.host, each.port] = each.node_id
+            self._node_ids |= {(each.host, each.port): each.node_id for each in message.brokers}
+            for exchange in self._exchanges:
+                if exchange.node_id == UNKNOWN:
+                    exchange.node_id = self._node_ids.get(exchange.broker_address, UNKNOWN)
 
 
 class _Passing:
@@ -102,7 +115,7 @@ class _Passing:
         self.response: Future[Response | None] = loop.create_future()
         address = "127.0.0.1", proxy._ports[connection.broker]
         self.exchange = Exchange(
-            node_id=proxy._node_ids.get(address, -1),
+            node_id=proxy._node_ids.get(address, UNKNOWN),
             identity=event.identity,
             decoded=event.request,
             client_address=connection.client_address,
@@ -110,8 +123,8 @@ class _Passing:
             received_at=time.time(),
             request_data=event.data,
         )
-        names = connection.connection.topic_names
-        self.received = Received(event.request, self.exchange.node_id, event.identity.client_id, names)
+        node_id, client_id = self.exchange.node_id, event.identity.client_id
+        self.received = Received(event.request, node_id, client_id, proxy._topic_names)
         self.task: Task[Response | None] = asyncio.create_task(self.respond())
 
     async def respond(self) -> Response | None:
@@ -137,7 +150,9 @@ class _Passing:
             self.task.cancel()
             raise
         if not self.forwarded.done():
-            return await self.task  # answered locally
+            response = await self.task
+            self.exchange.response_data = frame_of(self.exchange, response)
+            return response
         message, request = self.forwarded.result(), self.exchange.decoded
         is_changed = message is not request.message
         if isinstance(message, FetchRequest) and message.session_epoch != _NO_SESSION:
@@ -164,7 +179,8 @@ def _addresses(servers: str) -> list[tuple[str, int]]:
     found = []
     for each in servers.split(","):
         host, _, port = each.strip().rpartition(":")
-        if not (host and port.isdecimal() and int(port) < 1 << 16):
+        is_name = host and (":" not in host or host.startswith("["))
+        if not (is_name and port.isdecimal() and int(port) < 1 << 16):
             raise ValueError(f"bootstrap_servers has {each!r}; expected addresses such as localhost:9092")
         found.append((host.strip("[]"), int(port)))
     return found

@@ -19,6 +19,7 @@ from ._exchange import Exchange
 from ._selectors import Received, Selectors
 
 R = TypeVar("R", bound=Request[Any])
+_WIDTH = 4
 PARTS = ("records", "length", "checksum")
 
 
@@ -150,10 +151,11 @@ class Trigger(Generic[R]):
         """
         if not _has(self._selectors, lambda field: field.is_error_code):
             raise ValueError(f"{self._response} has no error code; use respond() or disconnect()")
-        known = ErrorCode(code)
-        if known == ErrorCode.NONE:
+        if type(code) not in (int, ErrorCode) or not -(1 << 15) <= code < 1 << 15:
+            raise ValueError(f"an error code must be an int16, not {code!r}")
+        if code == ErrorCode.NONE:
             raise ValueError("error code 0 means success; pass the code of an error")
-        return self._add(Fail(known, applied))
+        return self._add(Fail(ErrorCode(code), applied))
 
     def delay(self, seconds: float) -> Rule:
         """Answer ``seconds`` later."""
@@ -197,6 +199,8 @@ class Trigger(Generic[R]):
             raise ValueError(f"{self._response} has no records; pass part='length'")
         if offset is not None and (type(offset) is not int or offset < 0):
             raise ValueError(f"offset must be a number from 0 on, not {offset!r}")
+        if part != "records" and offset is not None and offset >= _WIDTH:
+            raise ValueError(f"a {'frame length' if part == 'length' else part} has 4 bytes; there is no byte {offset}")
         return self._add(Corrupt(part, offset))
 
     def respond(self, function: Callable[[R], object]) -> Rule:
