@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from ._loop import LoopThread
 from .broker.errors import RequestError
 from .broker.groups import AnyGroup, GroupMember, Groups
@@ -50,6 +52,10 @@ class Group:
                 f"group {self._id!r} had not {members} stable members within {timeout:g} s; "
                 f"it is {self.state} and has {len(self.members)}"
             ) from None
+
+    async def wait_stable_async(self, members: int, timeout: float = 10) -> None:
+        """Like ``wait_stable``, in a coroutine, so that members in the same event loop can go on."""
+        await asyncio.to_thread(self.wait_stable, members, timeout)
 
     def _is_stable(self, members: int) -> bool:
         group = self._groups.get(self._id)

@@ -69,6 +69,7 @@ async def join_group(context: Context, request: JoinGroupRequest) -> Response:
         elif request.member_id in group.pending:
             response = await _add(context, group, request, request.member_id)
         else:
+            response.protocol_name = None  # only in this case
             group.check_member(request.member_id, request.group_instance_id)
             response = await _rejoin(group, group.by_id[request.member_id], request)
     return response
