@@ -14,7 +14,9 @@ from kafka_messages.protocol import ErrorCode
 from kafka_records import Record, write_batch
 
 from .errors import RequestError
+from .groups import Groups
 from .log import Log
+from .offsets import Offsets
 from .partitioner import choose_partition
 from .topics import Topic, Topics
 
@@ -38,6 +40,8 @@ class ClusterState:
         self.cluster_id = "kafka-messages-testkit"
         self.nodes: dict[int, Node] = {}
         self.topics = Topics(self.random)
+        self.groups = Groups(self.random)
+        self.offsets = Offsets()
         self.coordinators: dict[str, int] = {}
         """Node id of the coordinator of each group or transactional id that was moved."""
 
@@ -99,11 +103,18 @@ class ClusterState:
 
         As in Kafka, it depends on a hash of the key (``Utils.abs(groupId.hashCode()) % partitions``).
         """
-        moved = self.coordinators.get(key)
-        if moved is not None and self.nodes[moved].is_running:
-            return moved
-        running = [node.id for node in self.running]
-        return running[java_hash(key) % len(running)] if running else -1
+        nodes, running = list(self.nodes), [node.id for node in self.running]
+        number = java_hash(key)
+        for node_id in (self.coordinators.get(key), nodes[number % len(nodes)]):
+            if node_id in running:
+                return node_id
+        return running[number % len(running)] if running else -1
+
+    def move_coordinator(self, key: str, node_id: int) -> None:
+        """Let another broker coordinate a group or transactional id."""
+        self.coordinators[key] = node_id
+        if key in self.groups:
+            self.groups[key].unload()
 
 
 @dataclass(slots=True)
