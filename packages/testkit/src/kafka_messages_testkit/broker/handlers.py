@@ -8,7 +8,7 @@ from kafka_messages import Request, Response
 from kafka_messages.connection import announce, error_response
 from kafka_messages.protocol import ApiKey, ErrorCode, api
 
-from . import classic_handlers, coordinator, fetch, metadata, offset_handlers, produce, topic_admin
+from . import classic_handlers, consumer_handlers, coordinator, fetch, metadata, offset_handlers, produce, topic_admin
 from .cluster import Context, Handler
 from .errors import RequestError
 
@@ -19,6 +19,7 @@ HANDLERS: dict[type[Request[Any]], Handler] = {
     **fetch.HANDLERS,
     **coordinator.HANDLERS,
     **classic_handlers.HANDLERS,
+    **consumer_handlers.HANDLERS,
     **offset_handlers.HANDLERS,
 }
 
