@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future, TimerHandle
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from kafka_messages import ConsumerProtocolAssignment, JoinGroupRequest, JoinGroupResponse, SyncGroupResponse
@@ -118,7 +118,13 @@ class ClassicGroup:
             raise RequestError(ErrorCode.UNKNOWN_MEMBER_ID)
 
     def check_commit(
-        self, member_id: str, generation: int, instance_id: str | None, is_transactional: bool, version: int
+        self,
+        member_id: str,
+        generation: int,
+        instance_id: str | None,
+        is_transactional: bool,
+        version: int,
+        places: Collection[tuple[str, int]] = (),
     ) -> None:
         if generation < 0 and self.state == GroupState.EMPTY:
             return

@@ -28,7 +28,7 @@ def uniform(
     def least_loaded(topic: UUID) -> str | None:
         return min((member for member in members if topic in members[member]), key=load, default=None)
 
-    unowned = []
+    unowned: list[Partition] = []
     for partition in ((topic, index) for topic, count in topics.items() for index in range(count)):
         owner = previous.get(partition)
         is_kept = owner is not None and owner in members and partition[0] in members[owner]

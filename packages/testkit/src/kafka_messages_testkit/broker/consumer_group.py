@@ -10,6 +10,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from kafka_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from kafka_messages.enums import GroupState, GroupType
 from kafka_messages.protocol import ErrorCode
 
 from .consumer_assignor import ASSIGNORS, Partition, Targets
@@ -28,7 +29,7 @@ _OLDEST_COMMIT = 9  # first version of OffsetCommit with a member epoch
 class ConsumerGroup:
     """A consumer group (``ConsumerGroup`` and ``GroupMetadataManager`` of Kafka)."""
 
-    type = protocol_type = "consumer"
+    type, protocol_type = GroupType.CONSUMER, "consumer"
 
     def __init__(self, id: str, groups: Groups, topics: Topics) -> None:
         self.id = id
@@ -41,16 +42,16 @@ class ConsumerGroup:
     @property
     def state(self) -> str:
         if not self.by_id:
-            return "Empty"
+            return GroupState.EMPTY
         if self.epoch > self.target_epoch:
-            return "Assigning"
+            return GroupState.ASSIGNING
         is_reconciled = all(member.is_reconciled(self.target_epoch) for member in self.by_id.values())
-        return "Stable" if is_reconciled else "Reconciling"
+        return GroupState.STABLE if is_reconciled else GroupState.RECONCILING
 
     @property
     def is_stable(self) -> bool:
         """True if all members have their assignment, with the latest topics."""
-        return self.state == "Stable" and self._subscribed() == self._metadata
+        return self.state in (GroupState.STABLE, GroupState.EMPTY) and self._subscribed() == self._metadata
 
     @property
     def members(self) -> list[GroupMember]:
@@ -64,12 +65,17 @@ class ConsumerGroup:
         return sorted((names[topic], index) for topic, index in partitions if topic in names)
 
     def check_commit(
-        self, member_id: str, generation: int, instance_id: str | None, is_transactional: bool, version: int
+        self,
+        member_id: str,
+        generation: int,
+        instance_id: str | None,
+        is_transactional: bool,
+        version: int,
+        places: Collection[tuple[str, int]] = (),
     ) -> None:
         """Raise RequestError if a member may not commit offsets.
 
-        The epoch may be older if the member has kept all its partitions since (KIP-1251, which decides for each
-        committed partition).
+        With an older epoch it may, if it has had all these partitions since then (KIP-1251).
         """
         if generation < 0 and not self.by_id:
             return
@@ -78,8 +84,9 @@ class ConsumerGroup:
         member = self._known(member_id)
         if not is_transactional and version < _OLDEST_COMMIT:
             raise RequestError(ErrorCode.UNSUPPORTED_VERSION)
-        newest = max((*member.assigned.values(), *member.revoking.values()), default=member.epoch)
-        if not newest <= generation <= member.epoch:
+        held = member.assigned | member.revoking
+        since = [held.get((self._topics.by_name[name].id, index), member.epoch) for name, index in places]
+        if generation != member.epoch and not max(since, default=member.epoch) <= generation < member.epoch:
             raise RequestError(ErrorCode.STALE_MEMBER_EPOCH)
 
     def check_fetch(self, member_id: str | None, epoch: int) -> None:

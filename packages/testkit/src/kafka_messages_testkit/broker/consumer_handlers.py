@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, Request, Response
+from kafka_messages.enums import GroupState
 from kafka_messages.protocol import ErrorCode
 
 from .cluster import Context, Handler
@@ -33,7 +34,7 @@ def _find(context: Context, group_id: str, is_joining: bool = False) -> Consumer
     group = groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         return group
-    if is_joining and (group is None or not group.members):
+    if is_joining and (group is None or group.state == GroupState.EMPTY):
         return ConsumerGroup(group_id, groups, context.cluster.topics)
     text = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a consumer group."
     raise RequestError(ErrorCode.GROUP_ID_NOT_FOUND, text)

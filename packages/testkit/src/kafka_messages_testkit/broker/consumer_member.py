@@ -59,8 +59,9 @@ class ConsumerMember:
     def check_epoch(self, epoch: int, owned: Set[Partition] | None) -> None:
         """Raise RequestError for a fenced member.
 
-        Epoch 0 always joins again. The previous epoch is accepted if the member owns nothing else than its assignment: the response with the new
-        epoch may have been lost (``GroupMetadataManager.throwIfConsumerGroupMemberEpochIsInvalid``).
+        Epoch 0 always joins again. The previous epoch is accepted if the member owns nothing else than its assignment:
+        the response with the new epoch may have been lost
+        (``GroupMetadataManager.throwIfConsumerGroupMemberEpochIsInvalid``).
         """
         is_retry = epoch == self.previous_epoch and owned is not None and owned <= self.assigned.keys()
         if epoch > self.epoch or (0 != epoch < self.epoch and not is_retry):

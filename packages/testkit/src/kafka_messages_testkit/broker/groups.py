@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
@@ -50,11 +50,18 @@ class AnyGroup(Protocol):
         """True if all members have their assignment."""
 
     def check_commit(
-        self, member_id: str, generation: int, instance_id: str | None, is_transactional: bool, version: int
+        self,
+        member_id: str,
+        generation: int,
+        instance_id: str | None,
+        is_transactional: bool,
+        version: int,
+        places: Collection[tuple[str, int]] = (),
     ) -> None:
         """Raise RequestError if a member may not commit offsets (``Group.validateOffsetCommit``).
 
-        ``generation`` is the member epoch in a consumer group; ``version`` that of the request.
+        ``generation`` is the member epoch in a consumer group; ``version`` that of the request; ``places`` the topics
+        and partitions to commit.
         """
 
     def check_fetch(self, member_id: str | None, epoch: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from typing import Any, TypeAlias
 
 from kafka_messages import (
@@ -36,6 +37,7 @@ def check_commit(
     generation: int,
     instance_id: str | None,
     is_transactional: bool = False,
+    places: Collection[tuple[str, int]] = (),
 ) -> None:
     """Raise RequestError if a member may not commit offsets of its group.
 
@@ -49,7 +51,7 @@ def check_commit(
         is_new = context.version >= 9 and not is_transactional
         raise RequestError(ErrorCode.GROUP_ID_NOT_FOUND if is_new else ErrorCode.ILLEGAL_GENERATION)
     try:
-        group.check_commit(member_id, generation, instance_id, is_transactional, context.version)
+        group.check_commit(member_id, generation, instance_id, is_transactional, context.version, places)
     except RequestError as error:
         if is_transactional and error.code == ErrorCode.STALE_MEMBER_EPOCH:
             raise RequestError(ErrorCode.ILLEGAL_GENERATION) from None
@@ -85,7 +87,9 @@ async def offset_commit(context: Context, request: OffsetCommitRequest) -> Respo
                 valid.append((name, each, part))
     if valid:
         generation = request.generation_id_or_member_epoch
-        check_commit(context, request.group_id, request.member_id, generation, request.group_instance_id)
+        places = [(name, each.partition_index) for name, each, _ in valid]
+        member = request.member_id, generation, request.group_instance_id
+        check_commit(context, request.group_id, *member, places=places)
     for name, each, part in valid:
         with failures(part):
             context.cluster.offsets.commit(request.group_id, name, each.partition_index, committed_from(each))
