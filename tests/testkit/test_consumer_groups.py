@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from kafka_messages import (
+    DeleteTopicsRequest,
     DescribeGroupsRequest,
     JoinGroupRequest,
     ListGroupsRequest,
@@ -240,9 +241,9 @@ def test_a_member_gets_a_subscribed_topic_once_it_exists(cluster: KafkaCluster) 
 
 
 def test_a_deleted_topic_is_revoked(cluster: KafkaCluster) -> None:
-    beats, orders, state = Heartbeats(cluster), topic_id(cluster, "orders"), cluster._state
+    beats, orders = Heartbeats(cluster), topic_id(cluster, "orders")
     beats.join("one")
-    cluster._started().call(lambda: state.topics.delete(state.topics.by_name["orders"]))
+    asked(cluster.bootstrap_servers, DeleteTopicsRequest(topics=[DeleteTopicsRequest.DeleteTopicState(name="orders")]))
     assert beats.send("one", 2) == accepted("one", 2, {})
     assert beats.send("one", 2, {}) == accepted("one", 3)
     cluster.create_topic("orders")

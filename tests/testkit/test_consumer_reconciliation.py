@@ -114,7 +114,7 @@ class World:
     def __init__(self) -> None:
         self.topics = Topics(Random(1))
         for name, count in (("a", 3), ("b", 4)):
-            self.topics.create(name, count, [1])
+            self.topics.create(name, [1] * count)
         self.group = ConsumerGroup(GROUP, Groups(Random(1)), self.topics)
         self.clients = {name: Client(self, name) for name in NAMES}
         self.errors: set[ErrorCode] = set()
@@ -126,7 +126,7 @@ class World:
             if "new" in self.topics.by_name:
                 self.topics.delete(self.topics.by_name["new"])
             else:
-                self.topics.create("new", 2, [1])
+                self.topics.create("new", [1, 1])
         elif act == "expire":
             client = self.clients[name]
             if client.epoch is not None:
