@@ -18,6 +18,7 @@ from kafka_messages import (
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import KafkaCluster
 from kafka_messages_testkit.broker import consumer_group
+from kafka_messages_testkit.broker.consumer_group import ConsumerGroup
 
 from tests.support.testkit_broker import asked
 from tests.support.testkit_heartbeats import GROUP, Heartbeats, accepted, left, refused, topic_id
@@ -216,6 +217,28 @@ def test_a_member_that_does_not_revoke_its_partitions_is_removed(cluster: KafkaC
     assert beats.send("one", 2, {orders: [0, 1]}) == refused(
         ErrorCode.UNKNOWN_MEMBER_ID, "Member one is not a member of group billing."
     )
+
+
+def test_a_static_member_that_left_need_not_revoke_partitions(cluster: KafkaCluster) -> None:
+    beats, orders = Heartbeats(cluster), topic_id(cluster, "orders")
+    beats.join("one", instance_id="a")
+    beats.join("two")
+    assert beats.send("one", 2, {orders: ALL}, instance_id="a") == accepted("one", 2, {orders: [0, 1]})
+    group = cluster._state.groups[GROUP]
+    assert isinstance(group, ConsumerGroup)
+    timer = group.by_id["one"].rebalance_timer
+    assert timer is not None
+    assert not timer.cancelled()
+    beats.send("one", -2, instance_id="a")
+    assert timer.cancelled()
+    assert beats.send("two", 3) == accepted("two", 3, {orders: [2, 3]})
+
+
+def test_a_dynamic_member_may_become_a_static_one(cluster: KafkaCluster) -> None:
+    beats, orders = Heartbeats(cluster), topic_id(cluster, "orders")
+    beats.join("one")
+    assert beats.join("one", instance_id="a") == accepted("one", 3, {orders: ALL})
+    assert [(each.member_id, each.instance_id) for each in cluster.group(GROUP).members] == [("one", "a")]
 
 
 def test_a_new_subscription_changes_the_assignment(cluster: KafkaCluster) -> None:

@@ -153,7 +153,7 @@ class World:
                         self.act("join", name, ("a",))
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(STEPS)
 def test_any_sequence_ends_stable_with_each_partition_at_one_member(
     steps: list[Step],

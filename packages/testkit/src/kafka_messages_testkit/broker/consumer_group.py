@@ -115,6 +115,8 @@ class ConsumerGroup:
         member = self._known(member_id) if instance_id is None else self._static(member_id, instance_id)
         if epoch == LEFT:
             member.epoch, member.revoking = LEFT, {}
+            if member.rebalance_timer is not None:
+                member.rebalance_timer.cancel()
             self._groups.changes.notify()
         else:
             self._fence(member)
@@ -188,8 +190,10 @@ class ConsumerGroup:
                     f" owned by {released.id} member.",
                 )
         _check_pattern(request.subscribed_topic_regex)
+        for old in (released, self.by_id.get(id)):
+            if old is not None and old is not member:
+                self.by_id.pop(old.id, old).cancel_timers()
         if released is not None:
-            self.by_id.pop(released.id).cancel_timers()
             self._targets[id] = self._targets.pop(released.id, set())
         self.by_id[id] = member
         return member
