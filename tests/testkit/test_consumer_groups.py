@@ -156,8 +156,8 @@ def test_refused_heartbeats(
 
 def test_an_unknown_group_has_no_members(cluster: KafkaCluster) -> None:
     beats = Heartbeats(cluster)
-    for epoch in (3, -1):
-        assert beats.send("one", epoch) == refused(ErrorCode.GROUP_ID_NOT_FOUND, "Group billing not found.")
+    assert beats.send("one", 3) == refused(ErrorCode.GROUP_ID_NOT_FOUND, "Consumer group billing not found.")
+    assert beats.send("one", -1) == refused(ErrorCode.GROUP_ID_NOT_FOUND, "Group billing not found.")
     assert Heartbeats(cluster, "").join("one") == refused(ErrorCode.INVALID_REQUEST, "GroupId can't be empty.")
     assert cluster.group(GROUP).state == "Dead"
 

@@ -19,24 +19,26 @@ async def heartbeat(context: Context, request: ConsumerGroupHeartbeatRequest) ->
     """Answer as ``GroupCoordinatorService.consumerGroupHeartbeat``."""
     _check(request, context.version)
     context.check_coordinator(request.group_id)
+    group = _find(context, request)
     if request.member_epoch < 0:
-        _find(context, request.group_id).leave(request.member_id, request.instance_id, request.member_epoch)
+        group.leave(request.member_id, request.instance_id, request.member_epoch)
         return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
-    group = _find(context, request.group_id, is_joining=request.member_epoch == 0)
     response = group.heartbeat(request, context.client_id, context.client_host)
     context.cluster.groups[request.group_id] = group
     return response
 
 
-def _find(context: Context, group_id: str, is_joining: bool = False) -> ConsumerGroup:
+def _find(context: Context, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroup:
     """Return a group. A member that joins gets a new one, also instead of a classic group without members."""
-    groups = context.cluster.groups
-    group = groups.get(group_id)
+    id, epoch, groups = request.group_id, request.member_epoch, context.cluster.groups
+    group = groups.get(id)
     if isinstance(group, ConsumerGroup):
         return group
-    if is_joining and (group is None or group.state == GroupState.EMPTY):
-        return ConsumerGroup(group_id, groups, context.cluster.topics)
-    text = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a consumer group."
+    if epoch == 0 and (group is None or group.state == GroupState.EMPTY):
+        return ConsumerGroup(id, groups, context.cluster.topics)
+    text = (
+        f"Group {id} is not a consumer group." if group else f"{'Consumer g' if epoch > 0 else 'G'}roup {id} not found."
+    )
     raise RequestError(ErrorCode.GROUP_ID_NOT_FOUND, text)
 
 
