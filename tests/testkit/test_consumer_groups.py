@@ -72,7 +72,7 @@ def test_partitions_of_a_member_that_leaves_go_to_the_others(cluster: KafkaClust
 def test_a_full_heartbeat_gets_the_assignment_again(cluster: KafkaCluster) -> None:
     beats, orders = Heartbeats(cluster), topic_id(cluster, "orders")
     beats.join("one")
-    fields = {"rebalance_timeout_ms": 1000, "subscribed_topic_names": ["orders"]}
+    fields: dict[str, Any] = {"rebalance_timeout_ms": 1000, "subscribed_topic_names": ["orders"]}
     assert beats.send("one", 2, {orders: ALL}, **fields) == accepted("one", 2, {orders: ALL})
 
 

@@ -54,6 +54,9 @@ class Client:
         self.owned: set[Partition] = set()
         self.assigned: set[Partition] = set()
 
+    def is_stopped(self) -> bool:
+        return self.epoch is None
+
     def send(self, epoch: int, owned: set[Partition] | None = None, is_lost: bool = False, **fields: Any) -> None:
         if "subscribed_topic_names" in fields:
             self.topics = fields["subscribed_topic_names"]
@@ -147,9 +150,9 @@ class World:
                 self.group.expire(id)
         for _ in range(MOST_ROUNDS):
             for name, client in self.clients.items():
-                if client.epoch is not None:
+                if not client.is_stopped():
                     self.act("confirm", name, ())
-                    if client.epoch is None:  # fenced
+                    if client.is_stopped():  # fenced
                         self.act("join", name, ("a",))
 
 

@@ -37,7 +37,9 @@ def _find(context: Context, request: ConsumerGroupHeartbeatRequest) -> ConsumerG
     if epoch == 0 and (group is None or group.state == GroupState.EMPTY):
         return ConsumerGroup(id, groups, context.cluster.topics)
     text = (
-        f"Group {id} is not a consumer group." if group else f"{'Consumer g' if epoch > 0 else 'G'}roup {id} not found."
+        f"Group {id} is not a consumer group."
+        if group is not None
+        else f"{'Consumer g' if epoch > 0 else 'G'}roup {id} not found."
     )
     raise RequestError(ErrorCode.GROUP_ID_NOT_FOUND, text)
 
