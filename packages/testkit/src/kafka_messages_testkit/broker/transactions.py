@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import count
 from typing import TypeAlias
 
+from kafka_messages.enums import TransactionState
 from kafka_messages.protocol import ErrorCode
 
 from .errors import RequestError
@@ -31,17 +31,6 @@ _RETRY = 0.02
 
 class UnverifiedError(RequestError):
     """A batch that is not part of a transaction, so that the log of the partition is not asked."""
-
-
-class TransactionState(Enum):
-    """States of a transactional id, with Kafka's names."""
-
-    EMPTY = "Empty"
-    ONGOING = "Ongoing"
-    PREPARE_COMMIT = "PrepareCommit"
-    PREPARE_ABORT = "PrepareAbort"
-    COMPLETE_COMMIT = "CompleteCommit"
-    COMPLETE_ABORT = "CompleteAbort"
 
 
 _PREPARED = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
