@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from kafka_messages import (
     AddOffsetsToTxnRequest,
@@ -26,9 +26,13 @@ from .cluster import Context, Handler, java_hash
 from .errors import RequestError, failures
 from .offset_handlers import check_commit, committed_from
 from .topics import OFFSETS, ZERO
-from .transactions import NONE, Partition, Producer
+from .transactions import NONE, Partition, Producer, Transactions
 
 _OFFSETS_PARTITIONS = 50
+"""Default of ``offsets.topic.num.partitions``."""
+
+AddedTransaction: TypeAlias = AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction
+TopicResult: TypeAlias = AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult
 
 
 @contextmanager
@@ -62,73 +66,52 @@ def _started(context: Context, request: InitProducerIdRequest) -> Producer:
 
 async def add_partitions(context: Context, request: AddPartitionsToTxnRequest) -> Response:
     """Answer producers, and from version 4 on other brokers (KIP-890)."""
-    kind = AddPartitionsToTxnResponse
-    if context.version >= 4:
-        results = [
-            kind.AddPartitionsToTxnResult(
-                transactional_id=each.transactional_id,
-                topic_results=_added(
-                    context,
-                    each.transactional_id,
-                    (each.producer_id, each.producer_epoch),
-                    each.topics,
-                    each.verify_only,
-                ),
-            )
-            for each in request.transactions
-        ]
-        return kind(results_by_transaction=results)
-    producer = (request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
-    topics = _added(context, request.v3_and_below_transactional_id, producer, request.v3_and_below_topics, False)
-    return kind(results_by_topic_v3_and_below=topics)
-
-
-def _added(
-    context: Context,
-    name: str,
-    producer: Producer,
-    topics: Iterable[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic],
-    is_check: bool,
-) -> list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult]:
-    """Add partitions to a transaction, or check that it has them: all of them, or none."""
-    kind = AddPartitionsToTxnResponse
-    given = [(topic.name, index) for topic in topics for index in topic.partitions]
-    codes: dict[Partition, int] = {
-        each: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for each in given if not _exists(context, each)
-    }
-    if codes:
-        codes = {each: codes.get(each, ErrorCode.OPERATION_NOT_ATTEMPTED) for each in given}
-    else:
-        try:
-            with _fencing(context.version >= 2):
-                codes = _add(context, name, producer, set(given), is_check)
-        except RequestError as error:
-            codes = dict.fromkeys(given, error.code)
-    return [
-        kind.AddPartitionsToTxnTopicResult(
-            name=topic.name,
-            results_by_partition=[
-                kind.AddPartitionsToTxnPartitionResult(
-                    partition_index=index, partition_error_code=codes.get((topic.name, index), 0)
-                )
-                for index in topic.partitions
-            ],
+    if context.version < 4:
+        one = AddedTransaction(
+            transactional_id=request.v3_and_below_transactional_id,
+            producer_id=request.v3_and_below_producer_id,
+            producer_epoch=request.v3_and_below_producer_epoch,
+            topics=request.v3_and_below_topics,
         )
-        for topic in topics
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(context, one))
+    kind = AddPartitionsToTxnResponse.AddPartitionsToTxnResult
+    results = [
+        kind(transactional_id=each.transactional_id, topic_results=_results(context, each))
+        for each in request.transactions
     ]
+    return AddPartitionsToTxnResponse(results_by_transaction=results)
 
 
-def _add(
-    context: Context, name: str, producer: Producer, partitions: set[Partition], is_check: bool
-) -> dict[Partition, int]:
-    if name:
-        context.check_coordinator(name)
-    if not is_check:
-        context.cluster.transactions.add(name, producer, partitions)
-        return {}
-    return dict.fromkeys(
-        context.cluster.transactions.missing(name, producer, partitions), ErrorCode.TRANSACTION_ABORTABLE
-    )
+def _results(context: Context, given: AddedTransaction) -> list[TopicResult]:
+    codes = _codes(context, given, {(topic.name, index) for topic in given.topics for index in topic.partitions})
+    kind = AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult
+    topics = []
+    for topic in given.topics:
+        parts = [
+            kind(partition_index=index, partition_error_code=codes.get((topic.name, index), 0))
+            for index in topic.partitions
+        ]
+        topics.append(TopicResult(name=topic.name, results_by_partition=parts))
+    return topics
+
+
+def _codes(context: Context, given: AddedTransaction, places: set[Partition]) -> dict[Partition, int]:
+    """Add all partitions to a transaction or none, or check that it has them; return the errors."""
+    unknown = {each for each in places if not _exists(context, each)}
+    if unknown:
+        codes = {each: int(ErrorCode.OPERATION_NOT_ATTEMPTED) for each in places}
+        return codes | dict.fromkeys(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    producer = (given.producer_id, given.producer_epoch)
+    try:
+        with _fencing(context.version >= 2):
+            transactions = _coordinated(context, given.transactional_id)
+            if given.verify_only:
+                missing = transactions.missing(given.transactional_id, producer, places)
+                return dict.fromkeys(missing, ErrorCode.TRANSACTION_ABORTABLE)
+            transactions.add(given.transactional_id, producer, places)
+    except RequestError as error:
+        return dict.fromkeys(places, error.code)
+    return {}
 
 
 def _exists(context: Context, partition: Partition) -> bool:
@@ -139,6 +122,13 @@ def _exists(context: Context, partition: Partition) -> bool:
     return True
 
 
+def _coordinated(context: Context, id: str) -> Transactions:
+    """Return the transactions. Raises RequestError if another broker coordinates this one."""
+    if id:  # an empty id is refused as such
+        context.check_coordinator(id)
+    return context.cluster.transactions
+
+
 def _offsets_partition(group: str) -> Partition:
     return OFFSETS, java_hash(group) % _OFFSETS_PARTITIONS
 
@@ -146,21 +136,20 @@ def _offsets_partition(group: str) -> Partition:
 async def add_offsets(context: Context, request: AddOffsetsToTxnRequest) -> Response:
     response = AddOffsetsToTxnResponse()
     with failures(response), _fencing(context.version >= 2):
+        transactions = _coordinated(context, request.transactional_id)
         producer = (request.producer_id, request.producer_epoch)
-        _add(context, request.transactional_id, producer, {_offsets_partition(request.group_id)}, False)
+        transactions.add(request.transactional_id, producer, {_offsets_partition(request.group_id)})
     return response
 
 
 async def end(context: Context, request: EndTxnRequest) -> Response:
+    """Answer as ``KafkaApis.handleEndTxnRequest``: version 5 is that of ``transaction.version`` 2."""
     response = EndTxnResponse()
     with failures(response), _fencing(context.version >= 2):
-        if request.transactional_id:
-            context.check_coordinator(request.transactional_id)
-        response.producer_id, response.producer_epoch = context.cluster.transactions.end(
-            request.transactional_id,
-            (request.producer_id, request.producer_epoch),
-            request.committed,
-            is_version_2=context.version >= 5,
+        transactions = _coordinated(context, request.transactional_id)
+        producer = (request.producer_id, request.producer_epoch)
+        response.producer_id, response.producer_epoch = transactions.end(
+            request.transactional_id, producer, request.committed, is_version_2=context.version >= 5
         )
     return response
 
