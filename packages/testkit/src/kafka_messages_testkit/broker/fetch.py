@@ -30,7 +30,7 @@ _MAX_BYTES = 55 << 20  # default of fetch.max.bytes
 async def fetch(context: Context, request: FetchRequest) -> Response:
     """Answer as ``KafkaApis.handleFetchRequest``; wait as ``DelayedFetch`` does. There are no fetch sessions (KIP-227)."""
     if request.session_epoch not in (0, -1):
-        raise RequestError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     loop = asyncio.get_running_loop()
     deadline = loop.time() + request.max_wait_ms / 1000
     while True:
