@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from kafka_messages import FetchRequest
+from kafka_messages import EndTxnRequest, FetchRequest
 from kafka_messages_testkit import KafkaCluster
 
 from tests.support.testkit_broker import asked
@@ -204,6 +204,19 @@ def test_readers_skip_aborted_records(cluster: KafkaCluster, kind: Any) -> None:
     producer.close()
     assert kind.read(servers) == [b"one", b"two"]
     assert [each.value for each in cluster.records("orders")] == [b"one", b"lost", b"two"]
+
+
+def test_a_commit_without_response_is_repeated(cluster: KafkaCluster, kind: Any) -> None:
+    servers = cluster.bootstrap_servers
+    lost = cluster.on(EndTxnRequest, transactional_id="t").disconnect(applied=True)
+    producer = kind(servers)
+    for value in (b"one", b"two"):
+        producer.begin()
+        producer.send(value)
+        producer.commit()
+    producer.close()
+    assert kind.read(servers) == [b"one", b"two"]
+    assert (lost.call_count, len(cluster.requests(EndTxnRequest))) == (1, 3)
 
 
 def test_offsets_follow_their_transaction(cluster: KafkaCluster, kind: Any) -> None:

@@ -19,7 +19,7 @@ from .log import Log
 from .offsets import Offsets
 from .partitioner import choose_partition
 from .topics import OFFSETS, ZERO, Topic, Topics
-from .transactions import Partition, Producer, Transactions
+from .transactions import Partition, ProducerIdAndEpoch, Transactions
 
 HOST = "127.0.0.1"
 
@@ -118,7 +118,7 @@ class ClusterState:
         if key in self.groups:
             self.groups[key].unload()
 
-    def _mark(self, partition: Partition, producer: Producer, is_commit: bool) -> bool:
+    def _mark(self, partition: Partition, producer: ProducerIdAndEpoch, is_commit: bool) -> bool:
         """Write the marker of a transaction. Return False while no broker leads the partition."""
         name, index = partition
         if name == OFFSETS:

@@ -26,7 +26,7 @@ from .cluster import Context, Handler, java_hash
 from .errors import RequestError, failures
 from .offset_handlers import check_commit, committed_from
 from .topics import OFFSETS, ZERO
-from .transactions import NONE, Partition, Producer, Transactions
+from .transactions import NONE, Partition, ProducerIdAndEpoch, Transactions
 
 _OFFSETS_PARTITIONS = 50
 """Default of ``offsets.topic.num.partitions``."""
@@ -53,7 +53,7 @@ async def init_producer_id(context: Context, request: InitProducerIdRequest) -> 
     return response
 
 
-def _started(context: Context, request: InitProducerIdRequest) -> Producer:
+def _started(context: Context, request: InitProducerIdRequest) -> ProducerIdAndEpoch:
     transactions, name = context.cluster.transactions, request.transactional_id
     expected = (request.producer_id, request.producer_epoch)
     if name == "" or (expected != NONE and -1 in expected):

@@ -18,23 +18,21 @@ from .errors import RequestError
 
 Partition: TypeAlias = tuple[str, int]
 """Name of a topic and number of a partition."""
-Producer: TypeAlias = tuple[int, int]
-"""Producer id and epoch."""
+ProducerIdAndEpoch: TypeAlias = tuple[int, int]
 
-NONE: Producer = (-1, -1)
+NONE: ProducerIdAndEpoch = (-1, -1)
 _HIGHEST_EPOCH = 0x7FFF
 _LONGEST_TIMEOUT = 900_000
 """Milliseconds; default of the broker's ``transaction.max.timeout.ms``."""
 _RETRY = 0.02
 """Seconds between attempts to write the markers of partitions without a leader."""
+_PREPARED = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
+_COMPLETE = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
+"""States of a commit, and of an abort."""
 
 
 class UnverifiedError(RequestError):
     """A batch that is not part of a transaction, so that the log of the partition is not asked."""
-
-
-_PREPARED = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
-_COMPLETE = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
 
 
 @dataclass(slots=True, eq=False)
@@ -64,7 +62,7 @@ class Transaction:
     def enter(self, state: TransactionState) -> None:
         self.previous_id, self.state = self.producer_id, state
 
-    def check(self, producer: Producer) -> None:
+    def check(self, producer: ProducerIdAndEpoch) -> None:
         """Raise RequestError for a producer that is not the current one."""
         if producer[0] != self.producer_id:
             raise RequestError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
@@ -95,7 +93,7 @@ class Transactions:
     ``transaction.version`` 2 (KIP-890); the coordinator then also fences producers as in that version.
     """
 
-    def __init__(self, mark: Callable[[Partition, Producer, bool], bool], is_version_2: bool = True) -> None:
+    def __init__(self, mark: Callable[[Partition, ProducerIdAndEpoch, bool], bool], is_version_2: bool = True) -> None:
         self.is_version_2 = is_version_2
         self.by_id: dict[str, Transaction] = {}
         self._mark = mark
@@ -104,7 +102,7 @@ class Transactions:
     def new_producer_id(self) -> int:
         return next(self._ids)
 
-    def start(self, id: str, timeout: int, expected: Producer = NONE) -> Producer:
+    def start(self, id: str, timeout: int, expected: ProducerIdAndEpoch = NONE) -> ProducerIdAndEpoch:
         """Return the producer id and epoch for InitProducerId; ``expected`` is what the client has (KIP-360)."""
         if not 0 < timeout <= _LONGEST_TIMEOUT:
             raise RequestError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
@@ -123,7 +121,7 @@ class Transactions:
         found.producer_id, found.epoch, found.timeout = producer_id, epoch, timeout
         return producer_id, epoch
 
-    def _next(self, found: Transaction, expected: Producer) -> tuple[int, int, int]:
+    def _next(self, found: Transaction, expected: ProducerIdAndEpoch) -> tuple[int, int, int]:
         """Return the next producer id and epoch, and the epoch that a repeated request may have."""
         is_given = expected != NONE
         if found.is_exhausted:
@@ -138,7 +136,7 @@ class Transactions:
             return found.producer_id, found.epoch, found.last_epoch
         raise RequestError(ErrorCode.PRODUCER_FENCED)
 
-    def add(self, id: str, producer: Producer, partitions: Set[Partition]) -> None:
+    def add(self, id: str, producer: ProducerIdAndEpoch, partitions: Set[Partition]) -> None:
         """Add partitions to the transaction; begin one if there is none."""
         found = self._find(id)
         found.check_completed()
@@ -150,14 +148,14 @@ class Transactions:
         found.enter(TransactionState.ONGOING)
         found.partitions |= partitions
 
-    def missing(self, id: str, producer: Producer, partitions: Set[Partition]) -> Set[Partition]:
+    def missing(self, id: str, producer: ProducerIdAndEpoch, partitions: Set[Partition]) -> Set[Partition]:
         """Return the partitions that are not in the transaction (``handleVerifyPartitionsInTransaction``)."""
         found = self._find(id)
         found.check(producer)
         found.check_completed()
         return partitions - found.partitions
 
-    def end(self, id: str, producer: Producer, is_commit: bool, is_version_2: bool) -> Producer:
+    def end(self, id: str, producer: ProducerIdAndEpoch, is_commit: bool, is_version_2: bool) -> ProducerIdAndEpoch:
         """Commit or abort the transaction. Return the producer id and epoch of the next one; -1 in version 1."""
         found = self._find(id)
         if is_version_2:
@@ -170,7 +168,7 @@ class Transactions:
             raise RequestError(ErrorCode.INVALID_TXN_STATE)
         return NONE
 
-    def _end_version_2(self, found: Transaction, producer: Producer, is_commit: bool) -> Producer:
+    def _end_version_2(self, found: Transaction, producer: ProducerIdAndEpoch, is_commit: bool) -> ProducerIdAndEpoch:
         found.check_completed()
         is_rotated = producer == (found.previous_id, _HIGHEST_EPOCH - 1) and found.epoch == 0
         is_repeated = is_rotated or producer == (found.producer_id, found.epoch - 1)
@@ -188,7 +186,7 @@ class Transactions:
         self._complete(found, is_commit)
         return following
 
-    def check_produce(self, id: str, producer: Producer, partition: Partition, version: int) -> None:
+    def check_produce(self, id: str, producer: ProducerIdAndEpoch, partition: Partition, version: int) -> None:
         """Check a transactional batch; Produce adds its partition from version 12 on (KIP-890).
 
         Raises UnverifiedError, as ``ReplicaManager.handleProduceAppend``.
@@ -203,7 +201,9 @@ class Transactions:
                 code, text = ErrorCode.NOT_ENOUGH_REPLICAS, f"The transaction cannot be verified: {code.name}"
             raise UnverifiedError(code, text) from None
 
-    def join(self, id: str, producer: Producer, partition: Partition, *, is_added: bool, is_abortable: bool) -> None:
+    def join(
+        self, id: str, producer: ProducerIdAndEpoch, partition: Partition, *, is_added: bool, is_abortable: bool
+    ) -> None:
         """Add a partition, or check that it was added, with the error codes of ``AddPartitionsToTxnManager``.
 
         ``is_abortable`` is True if the version of the request has TRANSACTION_ABORTABLE.
