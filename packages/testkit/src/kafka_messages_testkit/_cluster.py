@@ -21,7 +21,7 @@ from ._selectors import Received
 from .broker.batches import now_ms
 from .broker.cluster import ClusterState, Context, Node
 from .broker.errors import RequestError
-from .broker.handlers import announced, handle
+from .broker.handlers import announced, feature_levels, handle
 from .broker.log import Log
 from .broker.offset_handlers import simple_group
 from .broker.offsets import Committed
@@ -57,6 +57,7 @@ class KafkaCluster(Kit):
         self._state = ClusterState(seed)
         self._nodes = self._state.nodes = {number: Node(number, 0) for number in range(1, brokers + 1)}
         self._announced = announced(release)
+        self._state.transactions.is_version_2 = "transaction.version" in feature_levels(release)
         self._listeners: dict[int, Listener] = {}
         for name, partitions in topics.items():
             self._create(name, partitions)

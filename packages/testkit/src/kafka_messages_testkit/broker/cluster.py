@@ -18,7 +18,8 @@ from .groups import Groups
 from .log import Log
 from .offsets import Offsets
 from .partitioner import choose_partition
-from .topics import Topic, Topics
+from .topics import OFFSETS, ZERO, Topic, Topics
+from .transactions import Partition, ProducerIdAndEpoch, Transactions
 
 HOST = "127.0.0.1"
 
@@ -42,6 +43,7 @@ class ClusterState:
         self.topics = Topics(self.random)
         self.groups = Groups(self.random)
         self.offsets = Offsets()
+        self.transactions = Transactions(self._mark)
         self.coordinators: dict[str, int] = {}
         """Node id of the coordinator of each group or transactional id that was moved."""
 
@@ -115,6 +117,21 @@ class ClusterState:
         self.coordinators[key] = node_id
         if key in self.groups:
             self.groups[key].unload()
+
+    def _mark(self, partition: Partition, producer: ProducerIdAndEpoch, is_commit: bool) -> bool:
+        """Write the marker of a transaction. Return False while no broker leads the partition."""
+        name, index = partition
+        if name == OFFSETS:
+            self.offsets.end_pending(producer[0], is_commit)
+            return True
+        try:
+            log = self.topics.partition(name, ZERO, index)
+        except RequestError:
+            return True  # deleted meanwhile
+        if self.nodes[log.leader].is_running:
+            log.append_marker(*producer, is_commit)
+            return True
+        return False
 
 
 @dataclass(slots=True)

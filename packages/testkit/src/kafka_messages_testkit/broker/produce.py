@@ -13,6 +13,7 @@ from .batches import InvalidRecords, produced_batch
 from .cluster import Context, Handler
 from .errors import RequestError
 from .topics import INTERNAL
+from .transactions import UnverifiedError
 
 _ADMIN = "__admin_client"  # client id that may write to internal topics
 _Part: TypeAlias = ProduceResponse.PartitionProduceResponse
@@ -62,6 +63,14 @@ def _append(context: Context, request: ProduceRequest, topic: Any, each: Any, pa
     if found.name in INTERNAL and context.client_id != _ADMIN:
         raise RequestError(ErrorCode.INVALID_TOPIC_EXCEPTION)
     context.led(topic.name, topic.topic_id, each.index)
+    for batch in read_headers(data):
+        if batch.is_transactional:
+            context.cluster.transactions.check_produce(
+                request.transactional_id or "",
+                (batch.producer_id, batch.producer_epoch),
+                (found.name, each.index),
+                context.version,
+            )
     end = log.end
     part.base_offset = log.append(data)
     part.log_start_offset = log.start
@@ -70,14 +79,13 @@ def _append(context: Context, request: ProduceRequest, topic: Any, each: Any, pa
 
 
 def _fail(context: Context, response: ProduceResponse, topic: Any, part: _Part, error: RequestError) -> None:
-    part.error_code = error.code
+    part.error_code, part.error_message = error.code, error.message
     if isinstance(error, InvalidRecords):
         kind = ProduceResponse.BatchIndexAndErrorMessage
-        part.error_message = error.message
         part.record_errors = [
             kind(batch_index=number, batch_index_error_message=text) for number, text in error.records
         ]
-    if error.code not in _NO_START:
+    if error.code not in _NO_START and not isinstance(error, UnverifiedError):
         part.log_start_offset = context.cluster.topics.partition(topic.name, topic.topic_id, part.index).start
     if error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
         context.add_leader(response, part, topic.name, topic.topic_id, part.index)

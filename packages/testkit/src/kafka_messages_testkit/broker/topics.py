@@ -12,7 +12,8 @@ from .errors import RequestError
 from .log import Log
 
 ZERO = UUID(int=0)
-INTERNAL = {"__consumer_offsets", "__transaction_state"}
+OFFSETS = "__consumer_offsets"
+INTERNAL = {OFFSETS, "__transaction_state"}
 
 
 @dataclass(slots=True)
