@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from kafka_messages import ApiVersionsRequest, Response
 from kafka_messages.aio import CloseConnection, Listener, serve
 from kafka_messages.connection import RequestReceived
+from kafka_messages.protocol import encode_response
 from kafka_records import Record
 
 from ._exchange import Exchange
@@ -229,7 +230,13 @@ class KafkaCluster(Kit):
         except Exception as error:
             self._failures.append(error)
             raise CloseConnection from error
-        return None if response is None else response.downgraded(received.response_version)
+        if response is None:
+            return None
+        response = response.downgraded(received.response_version)
+        exchange.response_data = encode_response(
+            response, received.response_version, received.request.header.correlation_id, text="surrogateescape"
+        )
+        return response
 
     async def _act(self, context: Context, message: Any) -> Response | None:
         if isinstance(message, ApiVersionsRequest):

@@ -47,5 +47,10 @@ class Exchange:
         return self.decoded.version
 
     @property
+    def broker(self) -> str:
+        """Broker that received the request, for people: ``node 1``, or an address that no metadata named."""
+        return f"node {self.node_id}" if self.node_id >= 0 else ":".join(map(str, self.broker_address))
+
+    @property
     def client_id(self) -> str | None:
         return self.identity.client_id

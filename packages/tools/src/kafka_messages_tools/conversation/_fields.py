@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 _MOST_ELEMENTS = 4
 _MOST_TEXT = 60
 _MOST_LINE = 420
-# Fields about how to answer, not about what happens: timeouts, size limits, replicas.
+# Fields about how to answer or about the cluster, not about what happens.
 _NOISE = re.compile(
-    r"(?!throttle_).*_ms|.*_bytes|(include|allow)_.*|.*authorized_operations|(replica|isr)_nodes|log_(append|start)_.*"
+    r"(?!throttle_).*_ms|.*_bytes|(include|allow)_.*|.*_authorized_operations|(replica|isr)_nodes|replica_id|cluster_id"
+    r"|log_(append|start)_.*|protocol_type|(supported|finalized)_features.*"
 )
 # Fields that matter at their default, if it is 0.
 _POSITIONS = re.compile(r".*(offset|watermark)")
@@ -62,7 +63,7 @@ class FieldText:
         return field.type != "uuid" or not self._is_default(getattr(struct, field.name), field)
 
     def _is_default(self, value: Any, field: Any) -> bool:
-        if value is None or (field.is_array and not value):
+        if value is None or value in ("", b"") or (field.is_array and not value):
             return True
         if field.is_struct:
             return False
@@ -101,7 +102,7 @@ class FieldText:
             return f"<{len(data)} bytes>"
         cls = self._package.message(inner)
         try:
-            decoded = cls.decode(data[2:], int.from_bytes(data[:2], "big"))
+            decoded = cls.read(data[2:], int.from_bytes(data[:2], "big"))
         except self._package.root.KafkaMessageError:
             return f"<{len(data)} bytes>"
         return f"[{' '.join(self._texts(decoded, self._descriptors(cls).fields, inner, ''))}]"

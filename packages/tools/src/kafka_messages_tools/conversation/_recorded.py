@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..capture.display import client_id_of, result_of
+from ..capture.display import client_id_of, name_of, result_of
 from ..capture.matching import Exchange
 from ..package import DEFAULT
 
@@ -63,6 +63,10 @@ class CapturedExchange:
         times = [None if each is None else each.time_ns for each in (exchange.request_frame, exchange.response_frame)]
         self.received_at, self.answered_at = (None if each is None else each / 1e9 for each in times)
         self.outcome = ""
+
+    @property
+    def api(self) -> str:
+        return name_of(self._exchange)
 
     @property
     def result(self) -> str:

@@ -45,7 +45,10 @@ def to_text(lines: Iterable[Turn | Skipped], width: int, color: bool, explain: b
             out += [f"{' ' * _INDENT}{arrow if not index else ' '} {row}" for index, row in enumerate(rows)]
         if explain:
             for name, text in explained(each, show_secrets, width - _INDENT, color):
-                out += [f"{' ' * _INDENT}{styled(name, 'title')}", *(f"{' ' * _INDENT}{row}" for row in text.splitlines())]
+                out += [
+                    f"{' ' * _INDENT}{styled(name, 'title')}",
+                    *(f"{' ' * _INDENT}{row}" for row in text.splitlines()),
+                ]
     return "\n".join(out) + "\n" if out else "no exchanges\n"
 
 

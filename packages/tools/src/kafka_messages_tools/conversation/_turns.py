@@ -61,11 +61,11 @@ class Skipped:
 
 
 def turns(exchanges: Iterable[Exchange | RecordedExchange], show_secrets: bool) -> list[Turn]:
-    """Return the lines of all exchanges; consecutive equal exchanges without errors are one line."""
+    """Return the lines of all exchanges; consecutive equal exchanges are one line."""
     found: list[Turn] = []
     for each in exchanges:
         turn = _turn(as_recorded(each, show_secrets), show_secrets)
-        equal = None if turn.matters else _equal(found, turn)
+        equal = _equal(found, turn)
         if equal is None:
             found.append(turn)
         else:
@@ -76,10 +76,10 @@ def turns(exchanges: Iterable[Exchange | RecordedExchange], show_secrets: bool) 
 
 def _equal(found: list[Turn], turn: Turn) -> Turn | None:
     for other in reversed(found[-_LAST:]):
-        if other.matters:
-            return None
         if other.content == turn.content:
             return other
+        if other.matters or turn.matters:
+            return None
     return None
 
 
@@ -108,8 +108,8 @@ def _turn(exchange: RecordedExchange, show_secrets: bool) -> Turn:
         package,
         clean(exchange.client_id or "-"),
         exchange.broker,
-        "?" if request is None else f"{request.api.name} v{request.version}",
-        ", ".join(errors) or _result(exchange),
+        _api(exchange),
+        _result(exchange, errors),
         clean(exchange.outcome),
         "" if request is None else fields.of(request.message),
         "" if response is None else fields.of(response),
@@ -117,15 +117,28 @@ def _turn(exchange: RecordedExchange, show_secrets: bool) -> Turn:
     )
 
 
-def _result(exchange: RecordedExchange) -> str:
+def _api(exchange: RecordedExchange) -> str:
+    if isinstance(exchange, CapturedExchange):
+        return exchange.api
+    return "?" if exchange.decoded is None else f"{exchange.decoded.api.name} v{exchange.decoded.version}"
+
+
+def _result(exchange: RecordedExchange, errors: list[str]) -> str:
     if isinstance(exchange, CapturedExchange):
         return exchange.result
+    if errors:
+        return ", ".join(errors)
     if exchange.response is not None and exchange.response_data:
         return "ok"
     request = exchange.decoded
     if request is not None and (not request.api.response_name or getattr(request.message, "acks", None) == 0):
         return "no response is sent"
     return "no response"
+
+
+# Maximum number of fields, and of lines, of explained bytes per message.
+_MOST_FIELDS = 2000
+_MOST_LINES = 80
 
 
 def explained(turn: Turn, show_secrets: bool, width: int, color: bool) -> Iterator[tuple[str, str]]:
@@ -141,11 +154,6 @@ def explained(turn: Turn, show_secrets: bool, width: int, color: bool) -> Iterat
             exchange.response_data, int(request.api.key), request.version, framed=True, records=True, limit=_MOST_FIELDS
         )
         yield "response", _shortened(found.text(**options))
-
-
-# Maximum number of fields, and of lines, of explained bytes per message.
-_MOST_FIELDS = 2000
-_MOST_LINES = 80
 
 
 def _shortened(text: str) -> str:
