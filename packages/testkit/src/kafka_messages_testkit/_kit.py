@@ -6,12 +6,14 @@ import logging
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
 from kafka_messages import Request
 
+from . import _capture
 from ._exchange import Exchange
 from ._loop import LoopThread
 from ._rule import Frequency, Rules, Trigger
@@ -86,6 +88,10 @@ class Kit(ABC):
             and client_id in (None, each.client_id)
             and node_id in (None, each.node_id)
         ]
+
+    def save(self, path: str | Path) -> None:
+        """Write the exchanges to a pcap file, which ``kafka-messages capture`` and Wireshark read. Raises OSError."""
+        _capture.save(self.exchanges(), path)
 
     def __enter__(self) -> Self:
         if self._thread is not None:
