@@ -12,8 +12,8 @@ from kafka_messages import ApiVersionsRequest, MetadataRequest
 from kafka_messages.aio import connect
 from kafka_messages.connection import ClientConnection
 from kafka_messages.protocol import ErrorCode
-
 from kafka_messages_testkit import Exchange, KafkaCluster, KafkaProxy
+
 from kafka_messages_tools.capture import open_capture, read_packets
 from kafka_messages_tools.command import main
 

@@ -114,10 +114,16 @@ class Kit(ABC):
             thread.run(self._stop(), 1)
         finally:
             thread.stop()
-        if error is None and self._failures:
-            raise self._failures[0] if len(self._failures) == 1 else ExceptionGroup("failed requests", self._failures)
         if error is None:
-            self._rules.check_used()
+            self._check()
+
+    def _check(self) -> None:
+        """Raise the exceptions of handlers and functions, or UnusedRuleError."""
+        __tracebackhide__ = True  # in reports of pytest
+        failures, self._failures = self._failures, []
+        if failures:
+            raise failures[0] if len(failures) == 1 else ExceptionGroup("failed requests", failures)
+        self._rules.check_used()
 
     def _started(self) -> LoopThread:
         """Return the thread. Raises RuntimeError."""

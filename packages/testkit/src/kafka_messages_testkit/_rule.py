@@ -255,6 +255,7 @@ class Rules:
 
     def check_used(self) -> None:
         """Raise UnusedRuleError if a rule affected no request."""
+        __tracebackhide__ = True  # in reports of pytest
         unused = [rule for rule in self._rules if not (rule.called or rule._is_optional or rule._is_removed)]
         if unused:
             raise UnusedRuleError(f"unused: {', '.join(map(repr, unused))}; pass optional=True if this is intended")
