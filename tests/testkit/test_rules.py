@@ -32,6 +32,7 @@ from kafka_records import BatchDecodeError, ChecksumError, read_batches
 from tests.support.filled import filled
 from tests.support.testkit_broker import BATCH, Broker, asked, broker, client
 
+pytestmark = pytest.mark.filterwarnings("ignore:Kafka never returns")
 ERROR = ErrorCode.COORDINATOR_NOT_AVAILABLE
 HEARTBEAT = HeartbeatRequest(group_id="billing", member_id="one", generation_id=3)
 TOPIC_ID = UUID(int=7)

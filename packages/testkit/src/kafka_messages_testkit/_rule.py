@@ -15,6 +15,7 @@ from kafka_messages.protocol import ErrorCode
 from kafka_messages.schema import descriptor_of
 
 from ._actions import Action, Corrupt, Delay, Disconnect, Drop, Fail, Hold, Observe, Part, Respond, Throttle
+from ._codes import warn_of_code
 from ._exchange import Exchange
 from ._selectors import Received, Selectors
 
@@ -147,7 +148,8 @@ class Trigger(Generic[R]):
         """Answer with an error code; with ``applied`` after the broker has acted.
 
         The code is set in each element that the selectors match; without such selectors at top level, or, if the
-        response has no code there, in each element. Raises ValueError for a response without error codes.
+        response has no code there, in each element. Raises ValueError for a response without error codes. For an API of
+        the cluster, a code that Kafka never returns there gives a UserWarning.
         """
         if not _has(self._selectors, lambda field: field.is_error_code):
             raise ValueError(f"{self._response} has no error code; use respond() or disconnect()")
@@ -155,6 +157,7 @@ class Trigger(Generic[R]):
             raise ValueError(f"an error code must be an int16, not {code!r}")
         if code == ErrorCode.NONE:
             raise ValueError("error code 0 means success; pass the code of an error")
+        warn_of_code(self._selectors.api.name, ErrorCode(code), stacklevel=2)
         return self._add(Fail(ErrorCode(code), applied))
 
     def delay(self, seconds: float) -> Rule:
