@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
+from kafka_messages.protocol import api
 from kafka_messages_testkit import KafkaCluster
+from kafka_messages_testkit.broker.handlers import FAMILIES
 
 pytest_plugins = ["pytester"]
 PLUGIN = ("-p", "kafka_messages_testkit.plugin", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
@@ -300,3 +303,19 @@ def test_plugin_imports_no_other_module_of_ours() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['kafka_messages_testkit', 'kafka_messages_testkit.plugin'] False\n"
+
+
+def test_import_of_the_kit_imports_no_message() -> None:
+    """Message classes would take most of the 300 ms that the import may cost."""
+    code = (
+        "import sys\nfrom kafka_messages_testkit import *\n"
+        "print([name for name in sys.modules if name.startswith('kafka_messages.messages.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("module", FAMILIES)
+def test_family_has_the_handlers_of_its_apis(module: str) -> None:
+    handlers = import_module(f"kafka_messages_testkit.broker.{module}").HANDLERS
+    assert [api(each).name for each in handlers] == list(FAMILIES[module])

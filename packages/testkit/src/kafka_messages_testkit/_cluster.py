@@ -8,7 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from kafka_messages import ApiVersionsRequest, Response
+from kafka_messages import Response
 from kafka_messages.aio import CloseConnection, Listener, serve
 from kafka_messages.connection import RequestReceived
 from kafka_messages.protocol import encode_response
@@ -24,7 +24,6 @@ from .broker.cluster import ClusterState, Context, Node
 from .broker.errors import RequestError
 from .broker.handlers import announced, feature_levels, handle
 from .broker.log import Log
-from .broker.offset_handlers import simple_group
 from .broker.offsets import Committed
 from .broker.topics import ZERO
 
@@ -156,6 +155,8 @@ class KafkaCluster(Kit):
         self._started().call(self._commit, group, offsets)
 
     def _commit(self, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
+        from .broker.offset_handlers import simple_group  # slow, see handlers.py
+
         for topic, partition in offsets:
             self._partition(topic, partition)
         if group not in self._state.groups:
@@ -239,7 +240,7 @@ class KafkaCluster(Kit):
         return response
 
     async def _act(self, context: Context, message: Any) -> Response | None:
-        if isinstance(message, ApiVersionsRequest):
+        if context.received.api.name == "ApiVersions":
             response: Response = self._announced
             return response
         return await handle(context, message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from kafka_messages.protocol import ErrorCode
 
@@ -17,7 +17,7 @@ def returned_codes() -> dict[str, dict[str, list[str]]]:
     Read from Kafka 4's sources: the responses list most of them; the other classes add what they raise or map. Codes
     of later releases have the KIP beside the class that it changes.
     """
-    found: dict[str, dict[str, list[str]]] = json.loads(files(__package__).joinpath("error_codes.json").read_bytes())
+    found: dict[str, dict[str, list[str]]] = json.loads(Path(__file__).with_name("error_codes.json").read_bytes())
     return found
 
 

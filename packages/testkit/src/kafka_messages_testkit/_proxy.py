@@ -12,13 +12,7 @@ from typing import Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-from kafka_messages import (
-    CreateTopicsResponse,
-    DescribeTopicPartitionsResponse,
-    FetchRequest,
-    MetadataResponse,
-    Response,
-)
+from kafka_messages import Response
 from kafka_messages.aio import CloseConnection, Relay, RelayConnection, relay
 from kafka_messages.connection import RequestForwarded, ResponseForwarded
 from kafka_messages.protocol import apis
@@ -96,9 +90,10 @@ class KafkaProxy(Kit):
 
     def _learn(self, message: Any) -> None:
         """Remember the topics of responses, and the node ids of the ports, which already replace the brokers' ones."""
-        if isinstance(message, MetadataResponse | DescribeTopicPartitionsResponse | CreateTopicsResponse):
+        name = type(message).__name__  # importing the classes is slow
+        if name in ("MetadataResponse", "DescribeTopicPartitionsResponse", "CreateTopicsResponse"):
             self._topic_names.update({each.topic_id: each.name for each in message.topics if each.name})
-        if isinstance(message, MetadataResponse):
+        if name == "MetadataResponse":
             self._node_ids |= {(each.host, each.port): each.node_id for each in message.brokers}
             for exchange in self._exchanges:
                 if exchange.node_id == UNKNOWN:
@@ -158,7 +153,7 @@ class _Passing:
             return response
         message, request = self.forwarded.result(), self.exchange.decoded
         is_changed = message is not request.message
-        if isinstance(message, FetchRequest) and message.session_epoch != _NO_SESSION:
+        if request.api.name == "Fetch" and message.session_epoch != _NO_SESSION:
             message, is_changed = copy(message), True
             message.session_id, message.session_epoch = 0, _NO_SESSION
         return replace(request, message=message).encode(text="surrogateescape") if is_changed else None

@@ -1,38 +1,38 @@
-"""Handlers of all families, by request class."""
+"""Handlers of all families, by API."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from kafka_messages import Request, Response
 from kafka_messages.connection import announce, error_response
 from kafka_messages.protocol import ApiKey, ErrorCode, Versions, api
 
-from . import (
-    classic_handlers,
-    consumer_handlers,
-    coordinator,
-    fetch,
-    metadata,
-    offset_handlers,
-    produce,
-    topic_admin,
-    transaction_handlers,
-)
 from .cluster import Context, Handler
 from .errors import RequestError
 
-HANDLERS: dict[type[Request[Any]], Handler] = {
-    **metadata.HANDLERS,
-    **topic_admin.HANDLERS,
-    **produce.HANDLERS,
-    **fetch.HANDLERS,
-    **coordinator.HANDLERS,
-    **classic_handlers.HANDLERS,
-    **consumer_handlers.HANDLERS,
-    **offset_handlers.HANDLERS,
-    **transaction_handlers.HANDLERS,
+FAMILIES = {
+    "metadata": ("Metadata", "DescribeTopicPartitions", "DescribeCluster"),
+    "topic_admin": ("CreateTopics", "DeleteTopics"),
+    "produce": ("Produce",),
+    "fetch": ("Fetch", "ListOffsets", "OffsetForLeaderEpoch"),
+    "coordinator": ("FindCoordinator",),
+    "classic_handlers": ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "DescribeGroups", "ListGroups"),
+    "consumer_handlers": ("ConsumerGroupHeartbeat",),
+    "offset_handlers": ("OffsetCommit", "OffsetFetch"),
+    "transaction_handlers": ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),
 }
+"""APIs by module, which is imported at the first request, because message classes take most of the import time."""
+
+
+def handler_of(name: str) -> Handler | None:
+    """Return the handler of an API; None if the cluster does not serve it."""
+    for module, names in FAMILIES.items():
+        if name in names:
+            handlers: dict[type[Request[Any]], Handler] = import_module(f".{module}", __package__).HANDLERS
+            return handlers[api(name).request_class]
+    return None
 
 
 def feature_levels(release: str | None) -> dict[str, int]:
@@ -46,7 +46,7 @@ def announced(release: str | None) -> Any:
     """Return the ApiVersionsResponse of the cluster. Raises ValueError for an unknown release."""
     levels = feature_levels(release)
     return announce(
-        [ApiKey.API_VERSIONS, *(api(each).key for each in HANDLERS)],
+        [ApiKey.API_VERSIONS, *(api(name).key for names in FAMILIES.values() for name in names)],
         release=release,
         only_present=release is not None,
         supported_features={name: Versions(1, level) for name, level in levels.items()},
@@ -58,7 +58,7 @@ def announced(release: str | None) -> Any:
 async def handle(context: Context, message: Any) -> Response | None:
     """Return the response to a request; an error response after RequestError."""
     request = context.received.request
-    handler = HANDLERS.get(type(message))
+    handler = handler_of(request.api.name)
     if handler is None:
         return error_response(request, ErrorCode.INVALID_REQUEST)
     try:
