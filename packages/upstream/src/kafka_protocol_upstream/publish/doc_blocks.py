@@ -17,6 +17,7 @@ READMES = (
     "packages/native/README.md",
     "packages/pages/README.md",
     "packages/pipeline/README.md",
+    "packages/testkit/README.md",
     "packages/tools/README.md",
     "examples/cluster/README.md",
 )
