@@ -187,6 +187,29 @@ def test_it(kafka_cluster):
     result.stdout.fnmatch_lines(["E *ConnectionError: *", "*- Kafka errors of kafka_cluster -*", "    return 1 / 0"])
 
 
+def test_invalid_response_of_a_function_does_not_end_the_run(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+from kafka_messages import MetadataResponse
+
+def answer(request):
+    response = MetadataResponse()
+    response.error_code = "5"
+    return response
+
+def test_it(kafka_cluster):
+    kafka_cluster.on(MetadataRequest).respond(answer)
+    with pytest.raises(ConnectionError):
+        asyncio.run(ask(kafka_cluster.bootstrap_servers))
+
+def test_other(): pass
+""",
+    )
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["E   *EncodeError: *error_code*", "the exchanges cannot be printed: ValueError(*"])
+
+
 def test_rules_may_be_used_by_fixtures_until_they_end(pytester: pytest.Pytester) -> None:
     run(
         pytester,

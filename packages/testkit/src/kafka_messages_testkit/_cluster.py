@@ -225,19 +225,17 @@ class KafkaCluster(Kit):
         seen = Received(received.request, node_id, received.identity.client_id, self._state.topics.names)
         try:
             response = await respond(self._rules, exchange, seen, partial(self._act, context))
+            if response is not None:
+                version, number = received.response_version, received.request.header.correlation_id
+                response = response.downgraded(version)
+                exchange.response_data = encode_response(response, version, number, text="surrogateescape")
+            return response
         except CloseConnection as error:
             exchange.response_data, exchange.answered_at = error.data, time.time()
             raise
         except Exception as error:
             self._failures.append(error)
             raise CloseConnection from error
-        if response is None:
-            return None
-        response = response.downgraded(received.response_version)
-        exchange.response_data = encode_response(
-            response, received.response_version, received.request.header.correlation_id, text="surrogateescape"
-        )
-        return response
 
     async def _act(self, context: Context, message: Any) -> Response | None:
         if context.received.api.name == "ApiVersions":
