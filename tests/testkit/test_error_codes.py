@@ -23,7 +23,7 @@ SERVED = (
 
 def test_table_has_every_api_of_the_cluster() -> None:
     assert sorted(returned_codes()) == sorted(SERVED)
-    assert {name for names in FAMILIES.values() for name in names} <= set(SERVED)
+    assert {"ApiVersions"}.union(*FAMILIES.values()) == set(SERVED)
 
 
 @pytest.mark.parametrize("name", SERVED)
