@@ -291,7 +291,9 @@ def test_a_diverging_epoch_is_returned(cluster: KafkaCluster) -> None:
     cluster.move_leader("orders", 0, 1)
     cluster.move_leader("orders", 0, 1)
     cluster.produce("orders", b"v", partition=0)
-    wanted = [request(offset, of_part={"last_fetched_epoch": epoch}) for offset, epoch in ((1, 0), (2, 0), (1, 1), (1, 3))]
+    wanted = [
+        request(offset, of_part={"last_fetched_epoch": epoch}) for offset, epoch in ((1, 0), (2, 0), (1, 1), (1, 3))
+    ]
     same, behind, gap, unknown = asked(cluster.bootstrap_servers, *wanted, version=12)
     epoch = FetchResponse.EpochEndOffset(epoch=0, end_offset=1)
     assert same == response(part(0, stored(cluster)[1], end=2))

@@ -188,7 +188,9 @@ def test_internal_topics_are_for_admin_clients() -> None:
     with KafkaCluster(topics={"__consumer_offsets": 1}) as cluster:
         wanted = request(name="__consumer_offsets")
         [refused] = asked(cluster.bootstrap_servers, wanted, version=9)
-        [taken] = asked(cluster.bootstrap_servers, wanted, version=9, connection=ClientConnection(client_id="__admin_client"))
+        [taken] = asked(
+            cluster.bootstrap_servers, wanted, version=9, connection=ClientConnection(client_id="__admin_client")
+        )
     assert refused == response("__consumer_offsets", error_code=ErrorCode.INVALID_TOPIC_EXCEPTION)
     assert taken == response("__consumer_offsets", base_offset=0, log_start_offset=0)
 

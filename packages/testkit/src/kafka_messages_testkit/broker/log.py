@@ -17,7 +17,7 @@ from .errors import RequestError
 from .producers import Producer
 
 
-class AbortedTransaction(NamedTuple):
+class Abort(NamedTuple):
     producer_id: int
     first_offset: int
     marker_offset: int
@@ -48,7 +48,7 @@ class Log:
     epochs: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     """Leader epochs and their first offsets, ascending, without those that wrote nothing (``LeaderEpochFileCache``)."""
     producers: dict[int, Producer] = field(default_factory=dict)
-    aborted_transactions: list[AbortedTransaction] = field(default_factory=list)
+    aborted_transactions: list[Abort] = field(default_factory=list)
     waiting: set[asyncio.Event] = field(default_factory=set)
 
     @property
@@ -93,7 +93,7 @@ class Log:
         first = producer.end_transaction(producer_epoch, coordinator_epoch)
         offset = self._store(marker).base_offset
         if first is not None and not is_commit:
-            self.aborted_transactions.append(AbortedTransaction(producer_id, first, offset))
+            self.aborted_transactions.append(Abort(producer_id, first, offset))
         return offset
 
     def _store(self, data: bytes) -> Batch:
