@@ -106,10 +106,15 @@ def test_unknown_topics_are_never_created(cluster: KafkaCluster) -> None:
 
 
 def test_metadata_names_authorized_operations(cluster: KafkaCluster) -> None:
-    wanted = metadata("paid", include_topic_authorized_operations=True, include_cluster_authorized_operations=True)
-    topic = described(cluster, "paid", topic_authorized_operations=ON_TOPIC)
+    wanted = metadata(
+        "paid", "other", "paid", include_topic_authorized_operations=True, include_cluster_authorized_operations=True
+    )
     [answer] = asked(cluster.bootstrap_servers, wanted, version=10)
-    assert answer == answered(cluster, topic, cluster_authorized_operations=ON_CLUSTER)
+    unknown = MetadataResponse.MetadataResponseTopic(name="other", error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    topics = [described(cluster, "paid"), unknown]
+    for each in topics:
+        each.topic_authorized_operations = ON_TOPIC
+    assert answer == answered(cluster, *topics, cluster_authorized_operations=ON_CLUSTER)
 
 
 def creatable(name: str, partitions: int = -1, replicas: int = -1, assigned: Any = ()) -> Any:
