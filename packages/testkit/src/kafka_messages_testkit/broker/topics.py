@@ -38,7 +38,7 @@ class Topics:
             raise RequestError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
         if partitions < 1:
-            raise RequestError(ErrorCode.INVALID_PARTITIONS, "A topic needs at least one partition.")
+            raise RequestError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid value.")
 
     def create(self, name: str, leaders: list[int]) -> Topic:
         """Create a topic with a partition for each leader. Raises RequestError."""
