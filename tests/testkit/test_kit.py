@@ -89,7 +89,7 @@ def test_invalid_addresses_are_refused(servers: str) -> None:
         ({"brokers": 0}, "brokers must be a number from 1 on, not 0"),
         ({"brokers": True}, "brokers must be a number from 1 on, not True"),
         ({"topics": {"a b": 1}}, "topic 'a b': Topic name 'a b' is invalid."),
-        ({"topics": {"a": 0}}, "topic 'a': Number of partitions was set to an invalid value."),
+        ({"topics": {"a": 0}}, "topic 'a': A topic needs at least one partition."),
     ],
 )
 def test_invalid_arguments_of_a_cluster_are_refused(arguments: Any, message: str) -> None:

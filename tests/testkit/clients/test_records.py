@@ -31,8 +31,6 @@ class KafkaPython:
         producer = self.kafka.KafkaProducer(
             bootstrap_servers=self.servers,
             compression_type=None if codec == "none" else codec,
-            enable_idempotence=False,
-            retries=10,
         )
         for number, value in enumerate(values):
             if number == 1 and between is not None:
@@ -219,7 +217,7 @@ def test_keys_go_to_the_partition_that_kafka_python_chooses() -> None:
     kafka = import_module("kafka")
     keys = [b"%d" % number for number in range(20)]
     with KafkaCluster(topics={"orders": 5, "same": 5}) as cluster:
-        producer = kafka.KafkaProducer(bootstrap_servers=cluster.bootstrap_servers, enable_idempotence=False)
+        producer = kafka.KafkaProducer(bootstrap_servers=cluster.bootstrap_servers)
         for key in keys:
             producer.send("orders", key=key, value=b"").get(SECONDS)
             cluster.produce("same", b"", key=key)

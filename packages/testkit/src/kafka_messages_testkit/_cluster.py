@@ -15,12 +15,17 @@ from kafka_records import Record
 
 from ._exchange import Exchange
 from ._faults import respond
+from ._group import Group
 from ._kit import Kit
 from ._selectors import Received
 from .broker.batches import now_ms
 from .broker.cluster import ClusterState, Context, Node
 from .broker.errors import RequestError
-from .broker.handlers import announced, handle
+from .broker.handlers import announced, feature_levels, handle
+from .broker.log import Log
+from .broker.offset_handlers import simple_group
+from .broker.offsets import Committed
+from .broker.topics import ZERO
 
 T = TypeVar("T")
 _HOST = "127.0.0.1"
@@ -52,6 +57,7 @@ class KafkaCluster(Kit):
         self._state = ClusterState(seed)
         self._nodes = self._state.nodes = {number: Node(number, 0) for number in range(1, brokers + 1)}
         self._announced = announced(release)
+        self._state.transactions.is_version_2 = "transaction.version" in feature_levels(release)
         self._listeners: dict[int, Listener] = {}
         for name, partitions in topics.items():
             self._create(name, partitions)
@@ -136,6 +142,46 @@ class KafkaCluster(Kit):
             words = "running" if is_running else "stopped"
             nodes = [node.id for node in self._state.nodes.values() if node.is_running == is_running]
             raise ValueError(f"node_id: broker {node_id!r} is not {words}; {words}: {nodes}")
+
+    def group(self, id: str) -> Group:
+        """Return a group of consumers; it need not exist yet."""
+        return Group(id, self._state.groups, self._started())
+
+    def commit(self, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
+        """Commit offsets by topic and partition for a group, and create it if it does not exist.
+
+        The state of the group is not checked. Raises ValueError for an unknown partition.
+        """
+        self._started().call(self._commit, group, offsets)
+
+    def _commit(self, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
+        for topic, partition in offsets:
+            self._partition(topic, partition)
+        if group not in self._state.groups:
+            simple_group(self._state, group)
+        for (topic, partition), offset in offsets.items():
+            committed = Committed(offset, timestamp=int(time.time() * 1000))
+            self._state.offsets.commit(group, topic, partition, committed)
+
+    def _partition(self, topic: str, partition: int) -> Log:
+        try:
+            return self._state.topics.partition(topic, ZERO, partition)
+        except RequestError:
+            raise ValueError(f"there is no partition {partition} of a topic {topic!r}") from None
+
+    def committed(self, group: str) -> dict[tuple[str, int], int]:
+        """Return the committed offsets of a group by topic and partition."""
+        found = self._started().call(self._state.offsets.of_group, group)
+        return {place: committed.offset for place, committed in found.items()}
+
+    def move_coordinator(self, key: str, node_id: int) -> None:
+        """Make a broker the coordinator of a group or transactional id.
+
+        The other brokers answer NOT_COORDINATOR from now on. Raises ValueError for an unknown node id.
+        """
+        if node_id not in self._state.nodes:
+            raise ValueError(f"there is no broker {node_id}; the node ids are {', '.join(map(str, self._state.nodes))}")
+        self._started().call(self._state.move_coordinator, key, node_id)
 
     async def _start(self) -> None:
         for node in self._state.nodes.values():

@@ -53,6 +53,7 @@ class KafkaProxy(Kit):
         self._node_ids: dict[tuple[str, int], int] = {}
         self._topic_names: dict[UUID, str] = {}
         self._pending: WeakKeyDictionary[RelayConnection, dict[int, _Passing]] = WeakKeyDictionary()
+        self._tasks: set[Task[Response | None]] = set()  # event loops have only weak references
 
     @property
     def bootstrap_servers(self) -> str:
@@ -126,6 +127,8 @@ class _Passing:
         node_id, client_id = self.exchange.node_id, event.identity.client_id
         self.received = Received(event.request, node_id, client_id, proxy._topic_names)
         self.task: Task[Response | None] = asyncio.create_task(self.respond())
+        proxy._tasks.add(self.task)
+        self.task.add_done_callback(proxy._tasks.discard)
 
     async def respond(self) -> Response | None:
         try:

@@ -14,9 +14,12 @@ from kafka_messages.protocol import ErrorCode
 from kafka_records import Record, write_batch
 
 from .errors import RequestError
+from .groups import Groups
 from .log import Log
+from .offsets import Offsets
 from .partitioner import choose_partition
-from .topics import Topic, Topics
+from .topics import OFFSETS, ZERO, Topic, Topics
+from .transactions import Partition, ProducerIdAndEpoch, Transactions
 
 HOST = "127.0.0.1"
 
@@ -38,6 +41,9 @@ class ClusterState:
         self.cluster_id = "kafka-messages-testkit"
         self.nodes: dict[int, Node] = {}
         self.topics = Topics(self.random)
+        self.groups = Groups(self.random)
+        self.offsets = Offsets()
+        self.transactions = Transactions(self._mark)
         self.coordinators: dict[str, int] = {}
         """Node id of the coordinator of each group or transactional id that was moved."""
 
@@ -99,11 +105,33 @@ class ClusterState:
 
         As in Kafka, it depends on a hash of the key (``Utils.abs(groupId.hashCode()) % partitions``).
         """
-        moved = self.coordinators.get(key)
-        if moved is not None and self.nodes[moved].is_running:
-            return moved
-        running = [node.id for node in self.running]
-        return running[java_hash(key) % len(running)] if running else -1
+        nodes, running = list(self.nodes), [node.id for node in self.running]
+        number = java_hash(key)
+        for node_id in (self.coordinators.get(key), nodes[number % len(nodes)]):
+            if node_id in running:
+                return node_id
+        return running[number % len(running)] if running else -1
+
+    def move_coordinator(self, key: str, node_id: int) -> None:
+        """Let another broker coordinate a group or transactional id."""
+        self.coordinators[key] = node_id
+        if key in self.groups:
+            self.groups[key].unload()
+
+    def _mark(self, partition: Partition, producer: ProducerIdAndEpoch, is_commit: bool) -> bool:
+        """Write the marker of a transaction. Return False while no broker leads the partition."""
+        name, index = partition
+        if name == OFFSETS:
+            self.offsets.end_pending(producer[0], is_commit)
+            return True
+        try:
+            log = self.topics.partition(name, ZERO, index)
+        except RequestError:
+            return True  # deleted meanwhile
+        if self.nodes[log.leader].is_running:
+            log.append_marker(*producer, is_commit)
+            return True
+        return False
 
 
 @dataclass(slots=True)

@@ -54,6 +54,14 @@ def _append(context: Context, request: ProduceRequest, topic: Any, each: Any, pa
     if found.name in INTERNAL and context.client_id != _ADMIN:
         raise RequestError(ErrorCode.INVALID_TOPIC_EXCEPTION)
     context.led(topic.name, topic.topic_id, each.index)
+    for batch in read_headers(data):
+        if batch.is_transactional:
+            context.cluster.transactions.check_produce(
+                request.transactional_id or "",
+                (batch.producer_id, batch.producer_epoch),
+                (found.name, each.index),
+                context.version,
+            )
     end, part.log_start_offset = log.end, log.start
     part.base_offset = log.append(data)
     if part.base_offset < end:
@@ -61,10 +69,9 @@ def _append(context: Context, request: ProduceRequest, topic: Any, each: Any, pa
 
 
 def _fail(context: Context, response: ProduceResponse, topic: Any, part: _Part, error: RequestError) -> None:
-    part.error_code = error.code
+    part.error_code, part.error_message = error.code, error.message
     if isinstance(error, InvalidRecords):
         kind = ProduceResponse.BatchIndexAndErrorMessage
-        part.error_message = error.message
         part.record_errors = [
             kind(batch_index=number, batch_index_error_message=text) for number, text in error.records
         ]

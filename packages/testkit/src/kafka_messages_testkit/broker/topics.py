@@ -12,7 +12,8 @@ from .errors import RequestError
 from .log import Log
 
 ZERO = UUID(int=0)
-INTERNAL = {"__consumer_offsets", "__transaction_state"}
+OFFSETS = "__consumer_offsets"
+INTERNAL = {OFFSETS, "__transaction_state"}
 
 
 @dataclass(slots=True)
@@ -38,7 +39,7 @@ class Topics:
             raise RequestError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
         if partitions < 1:
-            raise RequestError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid value.")
+            raise RequestError(ErrorCode.INVALID_PARTITIONS, "A topic needs at least one partition.")
 
     def create(self, name: str, leaders: list[int]) -> Topic:
         """Create a topic with a partition for each leader. Raises RequestError."""

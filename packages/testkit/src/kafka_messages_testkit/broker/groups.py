@@ -1,0 +1,114 @@
+"""What groups of all types have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from random import Random
+from typing import Protocol
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """A member of a group."""
+
+    member_id: str
+    instance_id: str | None
+    """Id of a static member (KIP-345); None for a dynamic one."""
+    client_id: str
+    client_host: str
+    """Address of the client, such as ``/127.0.0.1``."""
+    assignment: list[tuple[str, int]] = field(default_factory=list)
+    """Topic and number of each assigned partition, sorted; empty for groups of other protocols than ``consumer``."""
+
+
+class AnyGroup(Protocol):
+    """A classic group, or a consumer group of KIP-848."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def type(self) -> str:
+        """``classic`` or ``consumer``, as in ListGroups."""
+
+    @property
+    def state(self) -> str:
+        """Kafka's name of the state, such as ``Stable`` or ``PreparingRebalance``."""
+
+    @property
+    def protocol_type(self) -> str:
+        """``consumer``, or what the members of a classic group use; empty for a group that never had members."""
+
+    @property
+    def members(self) -> list[GroupMember]: ...
+
+    @property
+    def is_stable(self) -> bool:
+        """True if all members have their assignment."""
+
+    def check_commit(
+        self,
+        member_id: str,
+        generation: int,
+        instance_id: str | None,
+        is_transactional: bool,
+        version: int,
+        places: Collection[tuple[str, int]] = (),
+    ) -> None:
+        """Raise RequestError if a member may not commit offsets (``Group.validateOffsetCommit``).
+
+        ``generation`` is the member epoch in a consumer group; ``version`` that of the request; ``places`` the topics
+        and partitions to commit.
+        """
+
+    def check_fetch(self, member_id: str | None, epoch: int) -> None:
+        """Raise RequestError if a member may not fetch committed offsets (``Group.validateOffsetFetch``)."""
+
+    def rebalance(self) -> None:
+        """Start a rebalance."""
+
+    def expire(self, member_id: str) -> None:
+        """Remove a member, as after its session timeout. Raises RequestError for an unknown one."""
+
+    def unload(self) -> None:
+        """Answer waiting requests with NOT_COORDINATOR, as another broker becomes the coordinator."""
+
+
+class ChangeSignal:
+    """Lets coroutines wait for a change of a state."""
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Event] = set()
+
+    def notify(self) -> None:
+        """Let all that wait look at the state again."""
+        for event in self._waiting:
+            event.set()
+
+    async def wait_for(self, predicate: Callable[[], object], timeout: float) -> None:
+        """Wait until ``predicate`` returns a true value. Raises TimeoutError after ``timeout`` seconds."""
+        event = asyncio.Event()
+        self._waiting.add(event)
+        try:
+            async with asyncio.timeout(timeout):
+                while not predicate():
+                    event.clear()
+                    await event.wait()
+        finally:
+            self._waiting.discard(event)
+
+
+class Groups(dict[str, AnyGroup]):
+    """All groups by id. A group is created with it, and calls ``changes.notify`` after each change of its state."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__()
+        self.random = random
+        self.changes = ChangeSignal()
+
+    def new_id(self) -> str:
+        """Return a random UUID, for a member id."""
+        return str(UUID(int=self.random.getrandbits(128), version=4))
