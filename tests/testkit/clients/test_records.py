@@ -1,4 +1,4 @@
-"""Python clients that write and read records of the cluster without a group."""
+"""Python clients that write records with idempotent producers, and read them without a group."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ class Confluent:
         self.kafka, self.servers = import_module("confluent_kafka"), servers
 
     def write(self, values: list[bytes], codec: str = "none", between: Callable[[], None] | None = None) -> None:
-        producer = self.kafka.Producer({"bootstrap.servers": self.servers, "compression.type": codec})
+        settings = {"bootstrap.servers": self.servers, "compression.type": codec, "enable.idempotence": True}
+        producer = self.kafka.Producer(settings)
         for number, value in enumerate(values):
             if number == 1 and between is not None:
                 between()
@@ -93,7 +94,7 @@ class AioKafka:
 
     def write(self, values: list[bytes], codec: str = "none", between: Callable[[], None] | None = None) -> None:
         async def write() -> None:
-            options = {"compression_type": None if codec == "none" else codec}
+            options = {"compression_type": None if codec == "none" else codec, "enable_idempotence": True}
             async with self.kafka.AIOKafkaProducer(bootstrap_servers=self.servers, **options) as producer:
                 for number, value in enumerate(values):
                     if number == 1 and between is not None:
@@ -182,6 +183,15 @@ def test_producers_survive_a_stopped_broker(client: Any) -> None:
             cluster.move_leader("orders", index, 1)
         client(cluster.bootstrap_servers).write(FOUR, between=lambda: cluster.stop_broker(1))
         assert kept(cluster) == EXPECTED
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_batch_sent_again_is_written_once(client: Any) -> None:
+    with KafkaCluster(topics={"orders": PARTITIONS}) as cluster:
+        lost = cluster.on(ProduceRequest, nth=2, partition=0).disconnect(applied=True)
+        client(cluster.bootstrap_servers).write(FOUR)
+        assert kept(cluster) == EXPECTED
+        assert len(cluster.requests(ProduceRequest)) == len(FOUR) + lost.call_count
 
 
 @pytest.mark.parametrize("client", CLIENTS)
