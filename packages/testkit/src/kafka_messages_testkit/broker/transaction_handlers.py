@@ -169,7 +169,7 @@ async def commit_offsets(context: Context, request: TxnOffsetCommitRequest) -> R
                 cluster.topics.partition(name, topic.topic_id, each.partition_index)
                 valid.append((name, each, part))
     if valid:
-        _check_commit(context, request)
+        _check_commit(context, request, [(name, each.partition_index) for name, each, _ in valid])
     for name, each, part in valid:
         with failures(part):
             committed = committed_from(each)
@@ -177,7 +177,7 @@ async def commit_offsets(context: Context, request: TxnOffsetCommitRequest) -> R
     return response
 
 
-def _check_commit(context: Context, request: TxnOffsetCommitRequest) -> None:
+def _check_commit(context: Context, request: TxnOffsetCommitRequest, places: list[tuple[str, int]]) -> None:
     """Check transaction and group (``GroupCoordinatorService.commitTransactionalOffsets``). Raises RequestError."""
     group = request.group_id
     if not group:
@@ -190,8 +190,8 @@ def _check_commit(context: Context, request: TxnOffsetCommitRequest) -> None:
         is_added=context.version >= 5,
         is_abortable=context.version >= 4,
     )
-    generation = request.generation_id_or_member_epoch
-    check_commit(context, group, request.member_id, generation, request.group_instance_id, is_transactional=True)
+    member = request.member_id, request.generation_id_or_member_epoch, request.group_instance_id
+    check_commit(context, group, *member, is_transactional=True, places=places)
 
 
 HANDLERS: dict[type[Request[Any]], Handler] = {
