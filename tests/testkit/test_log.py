@@ -90,7 +90,6 @@ INVALID = {
     "offsets": (write_batch([Record(0, 0, None, b""), Record(2, 0, None, b"")]), ErrorCode.INVALID_RECORD),
     "sequence": (batch(b"a", producer=(1, 0, -1)), ErrorCode.INVALID_RECORD),
     "future": (batch(b"a", timestamp=1 << 50), ErrorCode.INVALID_TIMESTAMP),
-    "append time": (batch(b"a", log_append_time=5), ErrorCode.INVALID_TIMESTAMP),
     "nothing": (b"", ErrorCode.CORRUPT_MESSAGE),
     "two": (batch(b"a") * 2, ErrorCode.CORRUPT_MESSAGE),
 }

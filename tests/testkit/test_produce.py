@@ -77,11 +77,12 @@ def test_older_formats_are_converted(version: int) -> None:
 
 
 def test_topics_have_ids_in_version_13(cluster: KafkaCluster) -> None:
-    known, unknown = cluster._state.topics.by_name["orders"].id, UUID(int=9)
-    answers = at_leader(cluster, request(id=known), request(id=unknown), version=13)
+    known, unknown, zero = cluster._state.topics.by_name["orders"].id, UUID(int=9), UUID(int=0)
+    answers = at_leader(cluster, *(request(id=each) for each in (known, unknown, zero)), version=13)
     assert answers == [
         response(id=known, base_offset=0, log_start_offset=0),
         response(id=unknown, error_code=ErrorCode.UNKNOWN_TOPIC_ID),
+        response(id=zero, error_code=ErrorCode.UNKNOWN_TOPIC_ID),
     ]
 
 
@@ -118,12 +119,12 @@ TRANSACTIONAL = write_batch(
     [Record(-1, 5, None, b"")], producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True
 )
 REFUSED = {
-    "no records": (request(None), 9, ErrorCode.INVALID_RECORD, 0),
-    "two batches": (request(PAID * 2), 9, ErrorCode.INVALID_RECORD, 0),
-    "truncated": (request(PAID[:-1]), 9, ErrorCode.INVALID_RECORD, 0),
-    "old format": (request(write_batch([Record(value=b"")], magic=1)), 9, ErrorCode.INVALID_RECORD, 0),
+    "no records": (request(None), 9, ErrorCode.INVALID_RECORD, -1),
+    "two batches": (request(PAID * 2), 9, ErrorCode.INVALID_RECORD, -1),
+    "truncated": (request(PAID[:-1]), 9, ErrorCode.INVALID_RECORD, -1),
+    "old format": (request(write_batch([Record(value=b"")], magic=1)), 9, ErrorCode.INVALID_RECORD, -1),
     "damaged": (request(PAID[:-1] + b"\x00"), 9, ErrorCode.CORRUPT_MESSAGE, -1),
-    "zstd": (request(ZSTD), 6, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, 0),
+    "zstd": (request(ZSTD), 6, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, -1),
     "acks": (request(acks=2), 9, ErrorCode.INVALID_REQUIRED_ACKS, -1),
     "topic": (request(name="other"), 9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),
     "transaction": (request(TRANSACTIONAL), 9, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, -1),

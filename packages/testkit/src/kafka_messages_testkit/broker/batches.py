@@ -79,9 +79,9 @@ def checked_batch(data: bytes) -> Batch:
 def _check_timestamps(batch: Batch) -> None:
     latest = now_ms() + _MAX_AHEAD_MS
     invalid = [
-        (number, f"Timestamp {each.timestamp} is more than {_MAX_AHEAD_MS} ms in the future or set by the broker.")
+        (number, f"Timestamp {each.timestamp} is more than {_MAX_AHEAD_MS} ms in the future.")
         for number, each in enumerate(batch.records())
-        if each.timestamp > latest or batch.timestamp_type == "LogAppendTime"
+        if each.timestamp > latest
     ]
     if invalid:
         message = "One or more records have been rejected due to invalid timestamp"

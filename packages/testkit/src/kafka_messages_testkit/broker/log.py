@@ -14,10 +14,10 @@ from kafka_records import Batch, Record, read_batches, with_base_offset, write_c
 
 from .batches import checked_batch, now_ms
 from .errors import RequestError
-from .producers import Producer
+from .producers import ProducerState
 
 
-class AbortedTransaction(NamedTuple):
+class Abort(NamedTuple):
     producer_id: int
     first_offset: int
     marker_offset: int
@@ -47,8 +47,8 @@ class Log:
     batches: list[Batch] = field(default_factory=list)
     epochs: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     """Leader epochs and their first offsets, ascending, without those that wrote nothing (``LeaderEpochFileCache``)."""
-    producers: dict[int, Producer] = field(default_factory=dict)
-    aborted_transactions: list[AbortedTransaction] = field(default_factory=list)
+    producers: dict[int, ProducerState] = field(default_factory=dict)
+    aborted_transactions: list[Abort] = field(default_factory=list)
     waiting: set[asyncio.Event] = field(default_factory=set)
 
     @property
@@ -70,7 +70,7 @@ class Log:
         batch = checked_batch(data)
         if batch.producer_id < 0:
             return self._store(data).base_offset
-        producer = self.producers.get(batch.producer_id) or Producer()
+        producer = self.producers.get(batch.producer_id) or ProducerState()
         if (duplicate := producer.duplicate(batch)) is not None:
             return duplicate.base_offset
         producer.check(batch)
@@ -81,7 +81,7 @@ class Log:
 
     def append_marker(self, producer_id: int, producer_epoch: int, is_commit: bool, coordinator_epoch: int = 0) -> int:
         """End the transaction of a producer, and return the offset of the marker. Raises RequestError."""
-        producer = self.producers.setdefault(producer_id, Producer())
+        producer = self.producers.setdefault(producer_id, ProducerState())
         producer.check_marker(producer_epoch, coordinator_epoch)
         marker = write_control_batch(
             "COMMIT" if is_commit else "ABORT",
@@ -93,7 +93,7 @@ class Log:
         first = producer.end_transaction(producer_epoch, coordinator_epoch)
         offset = self._store(marker).base_offset
         if first is not None and not is_commit:
-            self.aborted_transactions.append(AbortedTransaction(producer_id, first, offset))
+            self.aborted_transactions.append(Abort(producer_id, first, offset))
         return offset
 
     def _store(self, data: bytes) -> Batch:

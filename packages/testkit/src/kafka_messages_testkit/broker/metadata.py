@@ -52,14 +52,14 @@ async def metadata(context: Context, request: MetadataRequest) -> Response:
         raise RequestError(ErrorCode.INVALID_REQUEST)
     else:
         topics = []
-        for each in wanted:
-            part = _Topic(name=each.name if each.topic_id == ZERO else None, topic_id=each.topic_id)
+        for name, id in dict.fromkeys((each.name or "", each.topic_id) for each in wanted):
+            part = _Topic(name=name if id == ZERO else None, topic_id=id)
             with failures(part):
-                part = _described(context, _known(context, each.name or "", each.topic_id))
+                part = _described(context, _known(context, name, id))
             topics.append(part)
     if request.include_topic_authorized_operations:
         for topic in topics:
-            if topic.error_code == ErrorCode.NONE:
+            if topic.name is not None:
                 topic.topic_authorized_operations = _ON_TOPIC
     kind = MetadataResponse.MetadataResponseBroker
     return MetadataResponse(

@@ -13,20 +13,11 @@ from .batches import InvalidRecords, produced_batch
 from .cluster import Context, Handler
 from .errors import RequestError
 from .topics import INTERNAL
-from .transactions import UnverifiedError
 
 _ADMIN = "__admin_client"  # client id that may write to internal topics
 _Part: TypeAlias = ProduceResponse.PartitionProduceResponse
-_NO_START = {
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    ErrorCode.UNKNOWN_TOPIC_ID,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    ErrorCode.MESSAGE_TOO_LARGE,
-    ErrorCode.CORRUPT_MESSAGE,
-    ErrorCode.INVALID_REQUIRED_ACKS,
-    ErrorCode.INVALID_TOPIC_EXCEPTION,
-}
-"""Errors for which Kafka does not return the start of the log."""
+_WITHOUT_START = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.CORRUPT_MESSAGE}
+"""Errors of an append for which Kafka does not return the start of the log."""
 
 
 async def produce(context: Context, request: ProduceRequest) -> Response | None:
@@ -71,9 +62,8 @@ def _append(context: Context, request: ProduceRequest, topic: Any, each: Any, pa
                 (found.name, each.index),
                 context.version,
             )
-    end = log.end
+    end, part.log_start_offset = log.end, log.start
     part.base_offset = log.append(data)
-    part.log_start_offset = log.start
     if part.base_offset < end:
         part.log_append_time_ms = log.batch_at(part.base_offset).max_timestamp  # as Kafka answers to duplicates
 
@@ -85,8 +75,8 @@ def _fail(context: Context, response: ProduceResponse, topic: Any, part: _Part, 
         part.record_errors = [
             kind(batch_index=number, batch_index_error_message=text) for number, text in error.records
         ]
-    if error.code not in _NO_START and not isinstance(error, UnverifiedError):
-        part.log_start_offset = context.cluster.topics.partition(topic.name, topic.topic_id, part.index).start
+    if error.code in _WITHOUT_START:
+        part.log_start_offset = -1
     if error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
         context.add_leader(response, part, topic.name, topic.topic_id, part.index)
 

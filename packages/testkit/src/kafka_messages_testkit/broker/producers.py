@@ -15,7 +15,7 @@ _SEQUENCES = 1 << 31
 
 
 @dataclass(slots=True)
-class Producer:
+class ProducerState:
     """State of a producer id in a partition, as Kafka's ``ProducerStateEntry`` and ``ProducerAppendInfo`` keep it."""
 
     epoch: int = -1

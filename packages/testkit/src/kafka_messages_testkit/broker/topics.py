@@ -64,7 +64,7 @@ class Topics:
                 raise RequestError(ErrorCode.UNKNOWN_TOPIC_ID)
         topic = self.by_name.get(name or "")
         if topic is None:
-            raise RequestError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            raise RequestError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name else ErrorCode.UNKNOWN_TOPIC_ID)
         return topic
 
     def partition(self, name: str | None, id: UUID, index: int) -> Log:

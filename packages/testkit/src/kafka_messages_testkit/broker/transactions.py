@@ -31,10 +31,6 @@ _COMPLETE = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
 """States of a commit, and of an abort."""
 
 
-class UnverifiedError(RequestError):
-    """A batch that is not part of a transaction, so that the log of the partition is not asked."""
-
-
 @dataclass(slots=True, eq=False)
 class Transaction:
     """A transactional id with its producer and its current transaction."""
@@ -189,7 +185,7 @@ class Transactions:
     def check_produce(self, id: str, producer: ProducerIdAndEpoch, partition: Partition, version: int) -> None:
         """Check a transactional batch; Produce adds its partition from version 12 on (KIP-890).
 
-        Raises UnverifiedError, as ``ReplicaManager.handleProduceAppend``.
+        Raises RequestError, as ``ReplicaManager.handleProduceAppend``.
         """
         try:
             self.join(id, producer, partition, is_added=version >= 12, is_abortable=version >= 11)
@@ -199,7 +195,7 @@ class Transactions:
                 text = "Partition was not added to the transaction"
             elif code == ErrorCode.CONCURRENT_TRANSACTIONS and version < 12:
                 code, text = ErrorCode.NOT_ENOUGH_REPLICAS, f"The transaction cannot be verified: {code.name}"
-            raise UnverifiedError(code, text) from None
+            raise RequestError(code, text) from None
 
     def join(
         self, id: str, producer: ProducerIdAndEpoch, partition: Partition, *, is_added: bool, is_abortable: bool
