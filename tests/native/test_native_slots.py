@@ -32,7 +32,9 @@ def test_slots_are_filled_in_alphabetical_order() -> None:
     assert not gc.is_tracked(made)
 
 
-@pytest.mark.parametrize("args", [(), (7,), (object,), (int, 1), (type("Plain", (), {}), 1), (Slots, 1, 2, 3, 4), (ENCODER, 1)])
+@pytest.mark.parametrize(
+    "args", [(), (7,), (object,), (int, 1), (type("Plain", (), {}), 1), (Slots, 1, 2, 3, 4), (ENCODER, 1)]
+)
 def test_invalid_arguments_of_filled_are_rejected(args: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError) as caught:
         core.filled(*args)

@@ -90,7 +90,7 @@ INLINE void drop_list(PyObject *self)
 #endif
 }
 
-/* Releases the slots of `cls`; subclasses have released theirs. */
+/* Releases the slots of `cls`, all its words (is_plain_class), each owned or NULL; subclasses have released theirs. */
 static void drop_slots(PyObject *self, PyTypeObject *cls)
 {
     PyObject **slot = (PyObject **)((char *)self + sizeof(PyObject));
