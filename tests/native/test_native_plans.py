@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import re
 from collections import Counter
@@ -94,6 +95,24 @@ def test_valid_plan_round_trips() -> None:
         again = read(write(message, version), version)
         assert (again.number, again.name, again.flag, again.numbers) == (7, "n", False, [1, 2])
         assert (again.inner.a, again.inner.b, again._late) == (5, "b", None)
+
+
+def test_plan_is_untracked_until_complete() -> None:
+    """Other code could read messages with an incomplete plan, if it found one."""
+
+    def plans() -> int:
+        return sum(type(each) is core.Plan for each in gc.get_objects())
+
+    class Classes(dict[str, Any]):
+        def __getitem__(self, name: str) -> Any:
+            seen.append(plans())
+            return super().__getitem__(name)
+
+    seen: list[int] = []
+    before = plans()
+    plan = core.Plan(PACKAGE, GOOD.replace("4nc", "4cn"), Classes(CLASSES))
+    assert seen == [before] * 2
+    assert gc.is_tracked(plan)
 
 
 DAMAGED = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import gc
 import os
 import subprocess
 import sys
@@ -11,12 +12,14 @@ from typing import Any
 
 import pytest
 from kafka_messages import DecodeError
+from kafka_messages._base.message import Message
+from kafka_messages._core import native
 from kafka_messages.messages.api_versions_request import ApiVersionsRequest
 from kafka_messages.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 
 from tests.support.implementations import declined
 
-pytest.importorskip("kafka_messages_native")
+core: Any = pytest.importorskip("kafka_messages_native")
 
 
 def run_in_new_process(program: str) -> str:
@@ -206,3 +209,72 @@ def test_keyboard_interrupt_is_propagated() -> None:
     ApiVersionsRequest().write(0)
     with pytest.raises(KeyboardInterrupt):
         ApiVersionsRequest.read(Data(), 0)  # type: ignore[arg-type]
+
+
+def test_recursion_through_buffers_ends_with_the_first_error() -> None:
+    """If each level called the pure code after its error, the number of calls would double with each level."""
+    if sys.version_info < (3, 12):
+        pytest.skip("__buffer__ needs Python 3.12")
+    program = """
+        import sys
+        from kafka_messages import ApiVersionsRequest
+
+        asked = 0
+
+        class Data:
+            def __buffer__(self, flags):
+                global asked
+                asked += 1
+                return memoryview(ApiVersionsRequest.read(self, 0).write(0))
+
+        ApiVersionsRequest().write(0)
+        sys.setrecursionlimit(200)
+        try:
+            ApiVersionsRequest.read(Data(), 0)
+        except RecursionError as error:
+            print(asked < 200, str(error).split(" while")[0])
+    """
+    assert run_in_new_process(program) == "True maximum recursion depth exceeded\n"
+
+
+@pytest.mark.parametrize("args", [(None, "text"), (None, 5), (5, "text"), (FetchRequest(), "text"), (5,), (None, int)])
+def test_methods_bind_like_class_methods(args: tuple[Any, ...]) -> None:
+    for name in ("read", "read_from"):
+        method = vars(Message)[name]
+        assert type(method) is core.ReadMethod
+        (pure,) = (each for each in gc.get_referents(method) if isinstance(each, classmethod))
+        assert repr(method.__get__(*args)) == repr(pure.__get__(*args))
+
+
+def test_reader_of_an_attribute_that_is_no_method_returns_it() -> None:
+    class Base:
+        read = 5
+
+    assert core.ReadMethod(native._package, Base, "read").__get__(None, Base) == 5
+
+
+def test_readers_are_complete_when_other_code_finds_them() -> None:
+    """A class method of a class method runs other code when it is bound; CPython 3.13 and newer bind only the outer one."""
+    program = """
+        import gc
+        import kafka_messages_native as core
+        from kafka_messages import ApiVersionsRequest
+        from kafka_messages._core import native
+
+        class Read:
+            def __get__(self, owner, cls):
+                for each in gc.get_objects():
+                    if type(each) is core.Reader:
+                        print(each.__name__)
+                return cls
+
+        class Base:
+            read = classmethod(Read())
+
+        ApiVersionsRequest().write(0)
+        Base._native = ApiVersionsRequest._native
+        core.ReadMethod(native._package, Base, "read").__get__(None, Base)
+        ApiVersionsRequest.read
+        core.ReadMethod(native._package, Base, "read").__get__(None, Base)
+    """
+    assert run_in_new_process(program) == ("read\n" if sys.version_info < (3, 13) else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json.encoder
 from typing import Any
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from tests.support.implementations import script
 
 core = pytest.importorskip("kafka_messages_native")
+
+
+ENCODER = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # a class written in C, as large as its number of members
 
 
 class Slots:
@@ -28,7 +32,9 @@ def test_slots_are_filled_in_alphabetical_order() -> None:
     assert not gc.is_tracked(made)
 
 
-@pytest.mark.parametrize("args", [(), (7,), (object,), (int, 1), (type("Plain", (), {}), 1), (Slots, 1, 2, 3, 4)])
+@pytest.mark.parametrize(
+    "args", [(), (7,), (object,), (int, 1), (type("Plain", (), {}), 1), (Slots, 1, 2, 3, 4), (ENCODER, 1)]
+)
 def test_invalid_arguments_of_filled_are_rejected(args: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError) as caught:
         core.filled(*args)

@@ -20,7 +20,8 @@ INLINE void count_declined(Plan *plan) { SET_RELAXED(&plan->declined, GET_RELAXE
 
 static PyObject *purely(Call *self, PyObject *const *args, size_t flags, PyObject *names)
 {
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;   /* such as Ctrl-C in __buffer__ */
+    PyObject *error = PyErr_Occurred();                  /* of __buffer__: Ctrl-C, or a recursion that the Python method would double */
+    if (error != NULL && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_RecursionError))) return NULL;
     PyErr_Clear();
     if (self->plan != NULL) count_declined(self->plan);
     return PyObject_Vectorcall(self->pure, args, flags, names);
@@ -177,25 +178,31 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     return NULL;
 }
 
+/* Binds a Python method, like an attribute lookup. */
+static PyObject *bound(PyObject *pure, PyObject *object, PyTypeObject *cls)
+{
+    descrgetfunc get = Py_TYPE(pure)->tp_descr_get;
+    return get == NULL ? Py_NewRef(pure) : get(pure, object, (PyObject *)cls);
+}
+
 /* Returns `read` or `read_from` bound to a class. Only those of the message class are cached, not those of subclasses. */
 static PyObject *read_method_get(PyObject *callable, PyObject *object, PyObject *type)
 {
     const Call *self = (Call *)callable;
-    PyTypeObject *cls = type != NULL && PyType_Check(type) ? (PyTypeObject *)type : Py_TYPE(object);
-    Plan *plan = plan_of(self->package, cls);
-    if (UNLIKELY(plan == NULL)) {
-        if (PyErr_Occurred()) return NULL;
-        return Py_TYPE(self->pure)->tp_descr_get(self->pure, object, type);
-    }
+    PyTypeObject *cls = type == NULL ? Py_TYPE(object) : (PyTypeObject *)type;           /* or any object, see below */
+    Plan *plan = PyType_Check((PyObject *)cls) ? plan_of(self->package, cls) : NULL;
+    if (UNLIKELY(plan == NULL)) return PyErr_Occurred() ? NULL : bound(self->pure, object, cls);
     PyObject **kept = !IS_FREE_THREADED && cls == message_of(plan) ? &plan->readers[self->form] : NULL;
     PyObject *found = kept == NULL ? NULL : Py_XNewRef(*kept);
-    if (UNLIKELY(found == NULL) && (found = new_call(self->package->reader_type, self->package, cls, self->name)) != NULL) {
-        Call *reader = (Call *)found;
+    if (UNLIKELY(found == NULL)) {                       /* `pure` first: it may run code that finds an incomplete reader */
+        PyObject *pure = bound(self->pure, NULL, cls);
+        Call *reader = pure == NULL ? NULL : (Call *)new_call(self->package->reader_type, self->package, cls, self->name);
+        if (reader == NULL) { Py_XDECREF(pure); Py_DECREF(plan); return NULL; }
         reader->call = self->form == READ ? call_read : call_read_from;
         reader->plan = (Plan *)Py_NewRef(plan);
-        reader->pure = Py_TYPE(self->pure)->tp_descr_get(self->pure, NULL, (PyObject *)cls);
-        if (reader->pure == NULL) Py_CLEAR(found);
-        else if (kept != NULL) Py_XSETREF(*kept, Py_NewRef(found));
+        reader->pure = pure;
+        found = (PyObject *)reader;
+        if (kept != NULL) Py_XSETREF(*kept, Py_NewRef(found));
     }
     Py_DECREF(plan);
     return found;

@@ -36,9 +36,7 @@ int find_slot(PyTypeObject *type, const char *prefix, const char *name, uint32_t
 static int is_ours(PyTypeObject *type, Py_ssize_t least)
 {
     unsigned long wanted = Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_HAVE_GC;
-#ifdef Py_TPFLAGS_MANAGED_DICT
     if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) return 0;
-#endif
 #ifdef Py_TPFLAGS_MANAGED_WEAKREF
     if (type->tp_flags & Py_TPFLAGS_MANAGED_WEAKREF) return 0;
 #endif
@@ -55,6 +53,7 @@ int is_plain_class(PyTypeObject *type)
     if (!is_ours(type, sizeof(PyObject))) return 0;
     for (; base != &PyBaseObject_Type; base = base->tp_base) {
         if (base == NULL || !(base->tp_flags & Py_TPFLAGS_HEAPTYPE)) return 0;
+        if (((PyHeapTypeObject *)base)->ht_slots == NULL) return 0;      /* written in C: its members may be no objects */
         slots += Py_SIZE(base);                          /* the slots of a class */
     }
     return type->tp_basicsize == (Py_ssize_t)(sizeof(PyObject) + slots * sizeof(PyObject *));
@@ -91,7 +90,7 @@ INLINE void drop_list(PyObject *self)
 #endif
 }
 
-/* Releases the slots of `cls`; subclasses have released theirs. */
+/* Releases the slots of `cls`, all its words (is_plain_class), each owned or NULL; subclasses have released theirs. */
 static void drop_slots(PyObject *self, PyTypeObject *cls)
 {
     PyObject **slot = (PyObject **)((char *)self + sizeof(PyObject));

@@ -168,16 +168,11 @@ static int bind(const Binding *binding)
         Layout *layout = text->versions[i] < 0 ? NULL : &plan->layouts[text->versions[i]];
         plan->versions[i] = layout == NULL || layout->is_unsupported ? NULL : layout;
     }
+    for (int i = 0; i < plan->struct_count; i++) if (own_release(plan->structs[i].cls) < 0) return -1;
     return 0;
 }
 
 /* ---- the whole */
-
-static int own_all_releases(const Plan *plan)
-{
-    for (int i = 0; i < plan->struct_count; i++) if (own_release(plan->structs[i].cls) < 0) return -1;
-    return 0;
-}
 
 static double to_double(const char *word, char **end)
 {
@@ -195,7 +190,7 @@ static int read_plan(Plan *plan, PyObject *string, PyObject *classes)
     Text text = {0};
     Binding binding = {.plan = plan, .classes = classes, .text = &text};
     int failed = read_text(&arena, utf8, size, to_double, &text) < 0;
-    if (!failed) failed = bind(&binding) < 0 || own_all_releases(plan) < 0;
+    if (!failed) failed = bind(&binding) < 0;
     else if (arena.error.why == NO_MEMORY) PyErr_NoMemory();
     else damaged(arena.error.line, arena.error.text);
     free_arena(&arena);
@@ -212,11 +207,12 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     }
     Plan *plan = (Plan *)type->tp_alloc(type, 0);
     if (plan == NULL) return NULL;
+    PyObject_GC_UnTrack(plan);                               /* hidden from other code until complete */
     plan->package = (Package *)Py_NewRef(package);
     plan->hint = 256;
-    if (read_plan(plan, string, classes) == 0) return (PyObject *)plan;
-    Py_DECREF(plan);
-    return NULL;
+    if (read_plan(plan, string, classes) < 0) { Py_DECREF(plan); return NULL; }
+    PyObject_GC_Track(plan);
+    return (PyObject *)plan;
 }
 
 static int plan_traverse(Plan *plan, visitproc visit, void *arg)

@@ -12,7 +12,8 @@ static int attributes_of(const uint8_t *batch, int magic)
     return magic == 2 ? INT16_AT(batch + ATTRIBUTES_AT) : (int8_t)batch[MESSAGE_ATTRIBUTES_AT];
 }
 
-/* Returns the error number of a batch header (index into FAULTS), 0 if valid. `size` is at least SMALLEST_0. */
+/* Returns the error number of a batch header (index into FAULTS), 0 if valid. `size`, which is within the log and at
+ * least SMALLEST_0, bounds all reads, also those of take_batch() if another thread changes the version meanwhile. */
 static int fault(const uint8_t *batch, int64_t size)
 {
     int magic = (int8_t)batch[MAGIC_AT];

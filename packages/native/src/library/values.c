@@ -1,4 +1,4 @@
-/* Values of texts: validation of UTF-8, and uuids in base64. */
+/* Values of texts: validation of UTF-8, which reads only before `end`, and uuids in base64: 16 bytes, 22 letters. */
 #include "plan.h"
 
 static int is_continuation(uint8_t byte) { return (byte & 0xc0) == 0x80; }
