@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafka_messages import ProduceRequest
 from kafka_messages.protocol import ErrorCode
 from kafka_records import Record, write_batch
 from kafka_records.crc import checksum
@@ -36,3 +37,8 @@ INVALID_BATCHES = {
 """tests/interop compares these error codes with those of a live broker."""
 TRAILING = BATCH + b"\0"
 """A valid batch with another byte, which brokers cut off."""
+
+
+def produce(records: bytes, topic: str) -> ProduceRequest:
+    part = ProduceRequest.PartitionProduceData(records=records)
+    return ProduceRequest(acks=-1, topic_data=[ProduceRequest.TopicProduceData(name=topic, partition_data=[part])])

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from kafka_messages import ProduceRequest
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import KafkaCluster
 
-from tests.support.invalid_batches import BATCH, INVALID_BATCHES, TRAILING, changed
+from tests.support.invalid_batches import BATCH, INVALID_BATCHES, TRAILING, changed, produce
 from tests.support.testkit_broker import asked
 
 
 def code(cluster: KafkaCluster, records: bytes) -> ErrorCode:
-    part = ProduceRequest.PartitionProduceData(records=records)
-    topic = ProduceRequest.TopicProduceData(name="orders", partition_data=[part])
-    [response] = asked(cluster.bootstrap_servers, ProduceRequest(acks=-1, topic_data=[topic]), version=12)
+    [response] = asked(cluster.bootstrap_servers, produce(records, "orders"), version=12)
     return ErrorCode(response.responses[0].partition_responses[0].error_code)
 
 
