@@ -14,7 +14,13 @@ import pytest
 from tests.support import pages
 
 PARTS = ("mypy", "pyright", "pyarrow", "pyspark", "kafka_messages_spark")
-SOURCES = ("generated/src", ".work/proposals/src", "packages/pipeline/src", "packages/vectors/src")
+SOURCES = (
+    "generated/src",
+    ".work/proposals/src",
+    "packages/pipeline/src",
+    "packages/testkit/src",
+    "packages/vectors/src",
+)
 MYPY = """[mypy]
 strict = true
 python_version = 3.11

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from kafka_messages import ApiVersionsResponse
 from kafka_messages.connection import announce
 from kafka_messages.protocol import ApiKey, Versions
+from kafka_messages_testkit.broker import handlers
 
 KAFKA_1_0 = {
     ApiKey.PRODUCE: 5,
@@ -43,13 +44,12 @@ NEWEST = "newest"
 RELEASES = (NEWEST, "2.4.0", "1.0.0")
 
 
-def announced(apis: Iterable[int], release: str) -> ApiVersionsResponse:
-    """Return the ApiVersions response of a broker of a release, with these APIs."""
-    if release == NEWEST:
-        return announce(apis)
-    if release != "1.0.0":
-        return announce(apis, release=release)
-    return announce(apis, versions=_from_0(KAFKA_1_0))
+def announced(release: str) -> ApiVersionsResponse:
+    """Return the ApiVersions response of the test kit's cluster for a release."""
+    if release == "1.0.0":
+        return announce(KAFKA_1_0, versions=_from_0(KAFKA_1_0))
+    found: ApiVersionsResponse = handlers.announced(None if release == NEWEST else release)
+    return found
 
 
 def announced_before_format_2() -> ApiVersionsResponse:

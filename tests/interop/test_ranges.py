@@ -1,4 +1,4 @@
-"""The versions that the mock broker announces for an older release."""
+"""The versions that the test kit's cluster announces for an older release."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from tests.interop.kafka import MAVEN_SECONDS, Java, bounded
 from tests.interop.make import WORK
 from tests.interop.ranges import NEWEST, RELEASES, announced
-from tests.support.programs import program
 
 SECONDS = 60
 
@@ -24,7 +23,7 @@ def test_announced_versions_equal_those_of_the_release(release: str) -> None:
     java = Java(os.pathsep.join((str(jar), Java.prepare(WORK).classpath)))
     printed = [tuple(map(int, line.split())) for line in java.run("Ranges", seconds=SECONDS).splitlines()]
     found = {key: (lowest, highest) for key, lowest, highest in printed}
-    ours = announced(program("mock_broker").SERVED, release).api_keys
+    ours = announced(release).api_keys
     assert {each.api_key: (each.min_version, each.max_version) for each in ours} == {
         each.api_key: found[each.api_key] for each in ours
     }

@@ -11,6 +11,8 @@ from contextlib import closing
 
 import pytest
 from kafka_messages import (
+    FetchRequest,
+    FetchResponse,
     HeartbeatRequest,
     HeartbeatResponse,
     ListGroupsRequest,
@@ -106,6 +108,30 @@ def test_connection_is_not_read_while_max_pending_requests_are_unanswered() -> N
                 assert await reader.readexactly(1000 * len(answered(7, 7))) == answered(7, 7) * 1000
 
     run(talk())
+
+
+def test_connection_of_a_client_that_reads_nothing_is_not_read() -> None:
+    async def talk() -> int:
+        started = 0
+        part = FetchResponse.PartitionData(records=bytes(1 << 18))
+        response = FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[part])])
+
+        async def handler(received: RequestReceived) -> Response | None:
+            nonlocal started
+            started += 1
+            return response
+
+        # 30 MB of requests, more than the buffers of both sockets, and 250 MB of responses.
+        data = encode_request(FetchRequest(rack_id="r" * 30_000), 12, 7) * 1000
+        async with await serve(handler, max_pending=2) as server:
+            _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(data)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(writer.drain(), 0.5)
+            writer.transport.abort()
+        return started
+
+    assert 0 < run(talk()) < 200
 
 
 def test_one_way_requests_take_places_too() -> None:

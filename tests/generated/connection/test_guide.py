@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,6 +17,7 @@ from itertools import pairwise
 import pytest
 from kafka_messages import MetadataRequest, MetadataResponse
 from kafka_messages.connection import ClientConnection
+from kafka_messages_testkit import KafkaCluster
 
 from tests.support.pages import ROOT, blocks, programs
 
@@ -96,40 +99,45 @@ def ctrl_c() -> Iterator[None]:
 @pytest.mark.parametrize("page", ["client", "mock-broker"])
 def test_commands_on_pages_print_the_documented_output(page: str) -> None:
     shown = [each for each in blocks(f"docs/guide/{page}.md") if each.language in ("sh", "")]
-    port = str(free_port())
+    documented = port = "9092"
     servers: list[subprocess.Popen[str]] = []
     seen: list[str] = []
     try:
         for command, wanted in pairwise(shown):
             if command.language != "sh":
                 continue
-            line = [sys.executable, *command.text.replace("9092", port).split()[1:]]
             if "broker.py" in command.text:
                 for before in servers:
                     seen += stop_server(before)
-                servers = [
-                    subprocess.Popen(line, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-                ]
+                documented, port = port_of(wanted.text), str(free_port())
+                servers = [start(command.text.replace(documented, port))]
                 output = servers[0].stdout
                 assert output is not None
                 printed = output.readline()
+                port = port_of(printed)
             else:
-                done = subprocess.run(
-                    line,
-                    cwd=ROOT,
-                    text=True,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    timeout=SECONDS,
-                    check=False,
-                )
-                printed = done.stdout
-            assert printed.replace(port, "9092") == wanted.text
+                printed = start(command.text.replace(documented, port)).communicate(timeout=SECONDS)[0]
+            assert printed.replace(port, documented) == wanted.text
     finally:
         for server in servers:
             seen += stop_server(server)
     assert seen == (["greetings 0 None b'hello'"] if page == "mock-broker" else [])
     assert all(line in [text.strip() for text in (each.text for each in shown)] for line in seen)
+
+
+def port_of(line: str) -> str:
+    found = re.fullmatch(r"listening at 127\.0\.0\.1:(\d+)\n", line)
+    assert found, line
+    return found[1]
+
+
+def start(command: str) -> subprocess.Popen[str]:
+    """Start a program with this process's import path, which has the sources of the test kit."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    line = [sys.executable, *command.split()[1:]]
+    return subprocess.Popen(
+        line, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
 
 
 def stop_server(server: subprocess.Popen[str]) -> list[str]:
@@ -153,7 +161,7 @@ def test_client_without_broker_exits_with_error(program: str, expected: str) -> 
     assert (done.returncode, done.stderr) == (1, expected.format(port=port, errno=ECONNREFUSED))
 
 
-@pytest.mark.parametrize("program", ["first_mock_broker", "mock_broker", "first_proxy"])
+@pytest.mark.parametrize("program", ["first_mock_broker", "first_proxy"])
 def test_port_in_use_exits_with_error(program: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -165,38 +173,47 @@ def test_port_in_use_exits_with_error(program: str) -> None:
     )
 
 
+@contextmanager
+def run_cluster() -> Iterator[int]:
+    with KafkaCluster(topics={"greetings": 1}) as cluster:
+        yield int(cluster.bootstrap_servers.rpartition(":")[2])
+
+
 def test_client_reaches_broker_directly_and_through_proxy() -> None:
-    broker, proxy = free_port(), free_port()
-    with run_program("mock_broker", broker), run_program("proxy", proxy, "127.0.0.1", str(broker)):
+    proxy = free_port()
+    with run_cluster() as broker, run_program("proxy", proxy, "127.0.0.1", str(broker)):
         assert run_client(broker) == ["errors: []", "0 b'hello'"]
         assert run_client(proxy) == ["errors: []", "0 b'hello'", "1 b'hello'"]
 
 
 def test_first_client_reaches_broker_directly_and_through_proxy() -> None:
-    broker, proxy = free_port(), free_port()
-    with run_program("mock_broker", broker), run_program("first_proxy", proxy, "127.0.0.1", str(broker)):
+    proxy = free_port()
+    with run_cluster() as broker, run_program("first_proxy", proxy, "127.0.0.1", str(broker)):
         for offset, port in enumerate((broker, proxy)):
             assert run_client(port, "first_client") == ["greetings has the partitions [0]", f"{offset} b'hello'"]
 
 
-@pytest.mark.parametrize("beginning", ["", FIRST])
-def test_proxy_rewrites_broker_addresses_to_its_own(beginning: str) -> None:
+def test_first_proxy_rewrites_the_address_of_the_first_mock_broker() -> None:
     broker, proxy = free_port(), free_port()
-    with (
-        run_program(f"{beginning}mock_broker", broker),
-        run_program(f"{beginning}proxy", proxy, "127.0.0.1", str(broker)),
-    ):
-        ports = []
-        for port in (broker, proxy):
-            connection = ClientConnection()
-            sent = connection.send(MetadataRequest(), 12)
-            with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as peer:
-                peer.sendall(sent.data)
-                while not sent.is_answered:
-                    list(connection.receive_data(peer.recv(65536)))
-            response: MetadataResponse = sent.response
-            ports += [each.port for each in response.brokers]
-    assert ports == [broker, proxy]
+    with run_program("first_mock_broker", broker), run_program("first_proxy", proxy, "127.0.0.1", str(broker)):
+        assert [advertised_ports(port) for port in (broker, proxy)] == [[broker], [proxy]]
+
+
+def test_proxy_rewrites_broker_addresses_to_its_own() -> None:
+    proxy = free_port()
+    with run_cluster() as broker, run_program("proxy", proxy, "127.0.0.1", str(broker)):
+        assert [advertised_ports(port) for port in (broker, proxy)] == [[broker], [proxy]]
+
+
+def advertised_ports(port: int) -> list[int]:
+    connection = ClientConnection()
+    sent = connection.send(MetadataRequest(), 12)
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as peer:
+        peer.sendall(sent.data)
+        while not sent.is_answered:
+            list(connection.receive_data(peer.recv(65536)))
+    response: MetadataResponse = sent.response
+    return [each.port for each in response.brokers]
 
 
 def test_index_page_states_the_length_of_programs() -> None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any
 from uuid import UUID
 
 import pytest
-from kafka_messages import FetchRequest, MetadataResponse, ProduceRequest
+from kafka_messages import FetchRequest, MetadataRequest, MetadataResponse, ProduceRequest
 from kafka_messages.aio import connect
 from kafka_messages.connection import RequestReceived, ServerConnection, announce, endpoints, errors
 from kafka_messages.enums import ErrorCode
 from kafka_messages.protocol import ApiKey
 from kafka_messages.schema import fields_of
+from kafka_messages_testkit import KafkaCluster
 from kafka_records import Record, write_batch
 
-from tests.support.asking import produce, topics
 from tests.support.programs import program
 
 client, mock, proxy = program("first_client"), program("first_mock_broker"), program("first_proxy")
-careful_client, careful_mock = program("client"), program("mock_broker")
+careful_client = program("client")
 HOST = "127.0.0.1"
 SECONDS = 20
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -46,9 +46,10 @@ def start_proxy(broker: int) -> AbstractAsyncContextManager[int]:
     return start_server(lambda port: proxy.Proxy(port, HOST, broker).serve)
 
 
-def serve_mock_broker(port: int) -> Serve:
-    serve: Serve = careful_mock.Broker(HOST, port).serve
-    return serve
+@contextmanager
+def run_cluster(release: str | None = None) -> Iterator[int]:
+    with KafkaCluster(topics={"greetings": 1}, release=release) as cluster:
+        yield int(cluster.bootstrap_servers.rpartition(":")[2])
 
 
 def run(talk: Awaitable[None]) -> None:
@@ -59,11 +60,12 @@ def run(talk: Awaitable[None]) -> None:
 
 
 def test_client_through_proxy_prints_forwarded_responses(capsys: pytest.CaptureFixture[str]) -> None:
-    async def talk() -> None:
-        async with start_server(serve_mock_broker) as broker, start_proxy(broker) as port:
+    async def talk(broker: int) -> None:
+        async with start_proxy(broker) as port:
             await client.main(HOST, port, "greetings")
 
-    run(talk())
+    with run_cluster() as broker:
+        run(talk(broker))
     assert capsys.readouterr().out.splitlines() == [
         *("ApiVersionsResponse 5", "MetadataResponse 13"),
         "greetings has the partitions [0]",
@@ -75,30 +77,24 @@ def test_client_through_proxy_prints_forwarded_responses(capsys: pytest.CaptureF
 def test_proxy_rewrites_broker_addresses_to_its_own() -> None:
     ports: list[int] = []
 
-    async def talk() -> None:
-        async with (
-            start_server(serve_mock_broker) as broker,
-            start_proxy(broker) as port,
-            await connect(HOST, port) as asking,
-        ):
-            response = await asking.request(topics("t"))
+    async def talk(broker: int) -> None:
+        async with start_proxy(broker) as port, await connect(HOST, port) as asking:
+            response = await asking.request(MetadataRequest(topics=None))
             ports.extend((port, *(each.port for each in endpoints(response))))
 
-    run(talk())
+    with run_cluster() as broker:
+        run(talk(broker))
     assert ports == [ports[0]] * 2
 
 
 def test_proxy_prints_error_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    async def talk() -> None:
-        async with (
-            start_server(serve_mock_broker) as broker,
-            start_proxy(broker) as port,
-            await connect(HOST, port) as asking,
-        ):
+    async def talk(broker: int) -> None:
+        async with start_proxy(broker) as port, await connect(HOST, port) as asking:
             partitions = [FetchRequest.FetchPartition(partition=each) for each in (0, 7)]
             await asking.request(FetchRequest(topics=[FetchRequest.FetchTopic(topic="t", partitions=partitions)]), 12)
 
-    run(talk())
+    with run_cluster() as broker:
+        run(talk(broker))
     line = "FetchResponse 12 UNKNOWN_TOPIC_OR_PARTITION UNKNOWN_TOPIC_OR_PARTITION"
     assert capsys.readouterr().out.splitlines() == ["ApiVersionsResponse 5", line]
 
@@ -124,6 +120,11 @@ def test_garbage_closes_the_proxied_connection(caplog: pytest.LogCaptureFixture)
     run(talk())
     assert ended == [b"", b""]
     assert "invalid request header at offset 0: " in caplog.text
+
+
+def produce(records: bytes, *, name: str = "t") -> ProduceRequest:
+    part = ProduceRequest.PartitionProduceData(records=records)
+    return ProduceRequest(acks=-1, topic_data=[ProduceRequest.TopicProduceData(name=name, partition_data=[part])])
 
 
 def test_mock_prints_produced_records(capsys: pytest.CaptureFixture[str]) -> None:
@@ -208,11 +209,6 @@ def test_client_raises_on_close_or_error_code(responses: list[Any], error: type[
 
 
 def test_client_works_with_a_kafka_2_4_broker(capsys: pytest.CaptureFixture[str]) -> None:
-    older = announce(careful_mock.SERVED, release="2.4")
-
-    async def talk() -> None:
-        async with start_server(lambda port: careful_mock.Broker(HOST, port, older).serve) as port:
-            await client.main(HOST, port, "t")
-
-    run(talk())
-    assert capsys.readouterr().out == "t has the partitions [0]\n0 b'hello'\n"
+    with run_cluster("2.4") as broker:
+        run(client.main(HOST, broker, "greetings"))
+    assert capsys.readouterr().out == "greetings has the partitions [0]\n0 b'hello'\n"

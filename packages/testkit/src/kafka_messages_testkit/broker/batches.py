@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from kafka_messages.protocol import ErrorCode
 from kafka_records import Batch, BatchDecodeError, ChecksumError, MissingCodecError, Record, read_batches, write_batch
+from kafka_records.crc import checksum
+from kafka_records.format import CODECS, COMPRESSION, OVERHEAD, SMALLEST
 
 from .errors import RequestError
 
@@ -40,13 +42,25 @@ def produced_batch(data: bytes | None, version: int) -> bytes:
                 raise RequestError(ErrorCode.INVALID_RECORD)
             return write_batch(records)
         batch, rest = next(reader, None), next(reader, None)
-    except BatchDecodeError:
-        raise RequestError(ErrorCode.CORRUPT_MESSAGE) from None
+    except BatchDecodeError as error:
+        raise RequestError(_header_error((data or b"")[max(error.offset, 0) :])) from None
     if batch is None or batch.magic != 2 or rest is not None:
         raise RequestError(ErrorCode.INVALID_RECORD)
     if batch.compression == "zstd" and version < _ZSTD_SINCE:
         raise RequestError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     return batch.data
+
+
+def _header_error(data: bytes) -> ErrorCode:
+    """Return the error code for a batch with an invalid header.
+
+    Kafka verifies size, magic and checksum before the other fields; ``CompressionType.forId`` raises an unexpected
+    exception.
+    """
+    size = int.from_bytes(data[8:12], "big", signed=True) + OVERHEAD
+    if size < SMALLEST[2] or data[16] != 2 or checksum()(data[21:size]) != int.from_bytes(data[17:21], "big"):
+        return ErrorCode.CORRUPT_MESSAGE
+    return ErrorCode.UNKNOWN_SERVER_ERROR if data[22] & COMPRESSION >= len(CODECS) else ErrorCode.INVALID_RECORD
 
 
 def checked_batch(data: bytes) -> Batch:

@@ -192,7 +192,7 @@ Handler: TypeAlias = Callable[[Context, Any], Awaitable[Response | None]]
 def java_hash(text: str) -> int:
     """Return the absolute value of Java's ``String.hashCode``."""
     value = 0
-    for unit in memoryview(text.encode("utf-16-le")).cast("H"):
+    for unit in memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H"):
         value = (31 * value + unit) & 0xFFFFFFFF
     value = value - (1 << 32) if value >> 31 else value
     return value & 0x7FFFFFFF
