@@ -60,7 +60,8 @@ public final class Driver {
         } catch (UnsupportedOperationException e) {
             answer.put("unsupported", true);
         } catch (Throwable e) {
-            answer.set("ok", rows.isEmpty() ? null : JSON.valueToTree(rows));
+            if (command.get("do").asText().equals("poll"))
+                answer.set("ok", JSON.valueToTree(rows));
             describe(e instanceof ExecutionException ? e.getCause() : e, answer);
         }
         System.out.println(answer);

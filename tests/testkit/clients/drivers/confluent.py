@@ -19,6 +19,7 @@ def settings(command: Command, own: dict[str, Any]) -> dict[str, Any]:
     backoffs = dict.fromkeys((*BACKOFFS, "topic.metadata.refresh.fast.interval.ms"), command["backoff_ms"])
     common = {
         "bootstrap.servers": command["servers"],
+        "error_cb": lambda error: None,  # without it, poll and flush raise fatal errors in callbacks
         "socket.timeout.ms": command["request_ms"],
         "topic.metadata.refresh.interval.ms": command["metadata_ms"],
     }

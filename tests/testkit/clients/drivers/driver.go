@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,15 +22,9 @@ import (
 
 type command map[string]any
 
-func (c command) text(name string) string {
-	text, _ := c[name].(string) // "" for null
-	return text
-}
-
-func (c command) number(name string) float64 {
-	number, _ := c[name].(float64) // 0 for null
-	return number
-}
+// text and number return zero values for null.
+func (c command) text(name string) (text string)      { text, _ = c[name].(string); return }
+func (c command) number(name string) (number float64) { number, _ = c[name].(float64); return }
 
 func (c command) ms(name string) time.Duration {
 	return time.Duration(c.number(name) * float64(time.Millisecond))
@@ -84,11 +79,11 @@ func run(c command) map[string]any {
 	defer cancel()
 	found, _ := handles.LoadOrStore(c.text("name"), &handle{})
 	ok, err := found.(*handle).run(ctx, c)
-	answer := map[string]any{"id": c["id"], "ok": ok, "unsupported": err == errUnsupported}
+	answer := map[string]any{"id": c["id"], "unsupported": err == errUnsupported}
+	if err == nil || c.text("do") == "poll" {
+		answer["ok"] = ok
+	}
 	if err != nil {
-		if c.text("do") != "poll" {
-			answer["ok"] = nil
-		}
 		describe(err, answer)
 	}
 	return answer
@@ -189,13 +184,12 @@ func (h *handle) run(ctx context.Context, c command) (any, error) {
 	case "commit":
 		return nil, h.client.CommitUncommittedOffsets(ctx)
 	case "position":
-		if h.group == "" {
-			break
-		}
 		if found, known := h.client.UncommittedOffsets()[topic][index]; known {
 			return found.Offset, nil
 		}
-		return h.client.CommittedOffsets()[topic][index].Offset, nil
+		if found, known := h.client.CommittedOffsets()[topic][index]; known {
+			return found.Offset, nil
+		}
 	case "committed":
 		offsets, err := kadm.NewClient(h.client).FetchOffsets(ctx, h.group)
 		if found, known := offsets.Lookup(topic, index); known && found.At >= 0 {
@@ -204,11 +198,17 @@ func (h *handle) run(ctx context.Context, c command) (any, error) {
 		return nil, err
 	case "metadata":
 		listed, err := kadm.NewClient(h.client).ListTopics(ctx, topic)
-		return len(listed[topic].Partitions), errors.Join(err, listed.Error())
+		return len(listed[topic].Partitions), cmp.Or(err, listed.Error())
 	case "send":
 		record := &kgo.Record{Topic: topic, Partition: index, Value: []byte(c.text("value"))}
-		err := h.client.ProduceSync(ctx, record).FirstErr()
-		return record.Offset, err
+		sent := make(chan error, 1)
+		h.client.Produce(ctx, record, func(_ *kgo.Record, err error) { sent <- err })
+		select {
+		case err := <-sent:
+			return record.Offset, err
+		case <-ctx.Done(): // an idempotent producer does not give up records that may have been written
+			return nil, ctx.Err()
+		}
 	case "init":
 		_, _, err := h.client.ProducerID(ctx)
 		return nil, err
@@ -227,7 +227,7 @@ func (h *handle) run(ctx context.Context, c command) (any, error) {
 		if commits {
 			flush = h.client.Flush
 		}
-		return commits, errors.Join(flush(ctx), h.client.EndTransaction(ctx, commits))
+		return commits, cmp.Or(flush(ctx), h.client.EndTransaction(ctx, commits))
 	case "close":
 		defer h.client.CloseAllowingRebalance()
 		return nil, h.client.LeaveGroupContext(ctx)
