@@ -376,6 +376,27 @@ def test_invalid_join_requests_are_refused(code: ErrorCode, changes: dict[str, A
     played(play)
 
 
+def test_a_given_member_id_is_not_for_static_members() -> None:
+    async def play(scene: Scene) -> None:
+        one = await scene.consumer("one")
+        member_id = (await one.join()).member_id
+        response = await one.join(group_instance_id="first")
+        assert response == JoinGroupResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, member_id=member_id)
+
+    played(play)
+
+
+def test_repeated_protocols_count_once() -> None:
+    async def play(scene: Scene) -> None:
+        one, two = await scene.consumer("one"), await scene.consumer("two")
+        one.protocols = [("range", b"first"), ("range", b"last")]
+        await one.enter()
+        first, leading = await asyncio.gather(await two.begin_join(), one.join())
+        assert (first.protocol_name, leading.members[0].metadata) == ("range", b"last")
+
+    played(play)
+
+
 def test_groups_are_described_and_listed() -> None:
     kind = DescribeGroupsResponse.DescribedGroup
     listed = ListGroupsResponse.ListedGroup

@@ -361,4 +361,5 @@ class ClassicGroup:
 
 
 def names_and_metadata(request: JoinGroupRequest) -> list[tuple[str, bytes]]:
-    return [(each.name, bytes(each.metadata)) for each in request.protocols]
+    """Return the protocols of a request, without repeated names."""
+    return list({each.name: bytes(each.metadata) for each in request.protocols}.items())

@@ -67,6 +67,8 @@ async def join_group(context: Context, request: JoinGroupRequest) -> Response:
         if not request.member_id:
             response = await _join_new(context, group, request)
         elif request.member_id in group.pending:
+            if request.group_instance_id is not None:  # a static member gets no id in advance
+                raise RequestError(ErrorCode.UNKNOWN_SERVER_ERROR)
             response = await _add(context, group, request, request.member_id)
         else:
             response.protocol_name = None  # only in this case
