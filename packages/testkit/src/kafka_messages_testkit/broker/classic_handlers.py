@@ -78,16 +78,14 @@ async def join_group(context: Context, request: JoinGroupRequest) -> Response:
 
 
 def _joined_group(context: Context, request: JoinGroupRequest) -> ClassicGroup:
-    groups = context.cluster.groups
-    group = groups.get(request.group_id)
+    group = context.cluster.groups.get(request.group_id)
     if isinstance(group, ClassicGroup):
         return group
     if group is not None and group.state != GroupState.EMPTY:
         raise RequestError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if request.member_id:
         raise RequestError(ErrorCode.UNKNOWN_MEMBER_ID)
-    groups[request.group_id] = made = ClassicGroup(request.group_id, groups)
-    return made
+    return context.cluster.create_group(request.group_id)
 
 
 async def _join_new(context: Context, group: ClassicGroup, request: JoinGroupRequest) -> JoinGroupResponse:
