@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from kafka_messages import Response
@@ -14,7 +14,6 @@ from kafka_messages.protocol import ErrorCode
 from kafka_records import Record, write_batch
 
 from .batches import now_ms
-from .classic_group import ClassicGroup
 from .errors import RequestError
 from .groups import Groups
 from .log import Log
@@ -22,6 +21,9 @@ from .offsets import Committed, Offsets
 from .partitioner import choose_partition
 from .topics import OFFSETS, ZERO, Topic, Topics
 from .transactions import Partition, ProducerIdAndEpoch, Transactions
+
+if TYPE_CHECKING:
+    from .classic_group import ClassicGroup
 
 HOST = "127.0.0.1"
 
@@ -107,6 +109,8 @@ class ClusterState:
 
     def create_group(self, id: str) -> ClassicGroup:
         """Create a classic group; without members, it only has offsets."""
+        from .classic_group import ClassicGroup  # slow, see handlers.py
+
         self.groups[id] = group = ClassicGroup(id, self.groups)
         return group
 
