@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import Consumer as RdConsumer
@@ -118,7 +119,8 @@ class Producer:
         reports: list[tuple[KafkaError | None, Message]] = []
         topic, value, index = command["topic"], command["value"].encode(), command["partition"]
         self.client.produce(topic, value, partition=index, on_delivery=lambda *report: reports.append(report))
-        self.client.flush(command["seconds"])
+        with suppress(SystemError):  # of a fatal error, which is also set when on_delivery is called
+            self.client.flush(command["seconds"])
         if not reports:
             raise TimeoutError
         error, message = reports[0]
