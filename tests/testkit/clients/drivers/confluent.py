@@ -20,7 +20,6 @@ def settings(command: Command, own: dict[str, Any]) -> dict[str, Any]:
     backoffs = dict.fromkeys((*BACKOFFS, "topic.metadata.refresh.fast.interval.ms"), command["backoff_ms"])
     common = {
         "bootstrap.servers": command["servers"],
-        "error_cb": lambda error: None,  # without it, poll and flush raise fatal errors in callbacks
         "socket.timeout.ms": command["request_ms"],
         "topic.metadata.refresh.interval.ms": command["metadata_ms"],
     }
@@ -116,14 +115,18 @@ class Producer:
         self.client = RdProducer(settings(command, own))
 
     def send(self, command: Command) -> int:
-        reports: list[tuple[KafkaError | None, Message]] = []
+        report: tuple[KafkaError | None, Message] | None = None
+
+        def delivered(*given: Any) -> None:
+            nonlocal report
+            report = given
+
         topic, value, index = command["topic"], command["value"].encode(), command["partition"]
-        self.client.produce(topic, value, partition=index, on_delivery=lambda *report: reports.append(report))
-        with suppress(SystemError):  # of a fatal error, which is also set when on_delivery is called
-            self.client.flush(command["seconds"])
-        if not reports:
+        self.client.produce(topic, value, partition=index, on_delivery=delivered)
+        self.client.flush(command["seconds"])
+        if report is None:
             raise TimeoutError
-        error, message = reports[0]
+        error, message = report
         checked(error)
         return int(message.offset())
 
