@@ -473,7 +473,7 @@ def test_a_group_of_the_cluster_is_observed_rebalanced_and_expired() -> None:
             group.expire("second")
         with pytest.raises(ValueError, match="there is no group 'other'; wait for its members with wait_stable"):
             scene.cluster.group("other").rebalance()
-        with pytest.raises(TimeoutError, match="group 'billing' had not 2 stable members within 0 s; it is Empty"):
+        with pytest.raises(TimeoutError, match="group 'billing' does not have 2 stable members after 0 s; it is Empty"):
             group.wait_stable(2, timeout=0)
 
     played(play)

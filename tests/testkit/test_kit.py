@@ -97,6 +97,26 @@ def test_invalid_arguments_of_a_cluster_are_refused(arguments: Any, message: str
         KafkaCluster(**arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"topics": ["a"]}, "topics must map names to numbers of partitions, such as {'orders': 1}, not ['a']"),
+        ({"topics": {"a": "1"}}, "topics must map names to numbers of partitions, not 'a' to '1'"),
+        ({"release": 3.9}, "release must be str, such as '3.9', not 3.9"),
+    ],
+)
+def test_arguments_of_another_type_are_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(TypeError, match="^" + re.escape(message) + "$"):
+        KafkaCluster(**arguments)
+
+
+def test_a_list_of_addresses_is_refused() -> None:
+    servers: Any = ["localhost:9092"]
+    message = "bootstrap_servers must be str with commas between addresses, not ['localhost:9092']"
+    with pytest.raises(TypeError, match="^" + re.escape(message) + "$"):
+        KafkaProxy(servers)
+
+
 def test_an_unknown_release_is_refused() -> None:
     with pytest.raises(ValueError, match=r"0\.7"):
         KafkaCluster(release="0.7")
@@ -120,6 +140,22 @@ def test_a_context_is_entered_once(made: Any) -> None:
         pass
     with pytest.raises(RuntimeError, match=f"^{name} was started before; create another one$"):
         kit.__enter__()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda cluster: cluster.records("orders"),
+        lambda cluster: cluster.committed("billing"),
+        lambda cluster: cluster.start_broker(1),
+        lambda cluster: cluster.group("billing").wait_stable(1),
+    ],
+)
+def test_a_cluster_that_has_stopped_says_so(use: Any) -> None:
+    with KafkaCluster(topics={"orders": 1}) as cluster:
+        cluster.stop_broker(1)
+    with pytest.raises(RuntimeError, match=r"^KafkaCluster has stopped; call this in its with statement$"):
+        use(cluster)
 
 
 def test_rules_for_brokers_that_do_not_exist_are_refused() -> None:

@@ -71,6 +71,11 @@ def test_default(kafka_cluster):
         ("broker=3", "pytest.mark.kafka has no argument broker; its arguments are brokers, topics, release, seed"),
         ("3", "pytest.mark.kafka has no argument 3; its arguments are brokers, topics, release, seed"),
         ("brokers=0", "pytest.mark.kafka: brokers must be a number from 1 on, not 0"),
+        (
+            "topics=['orders']",
+            "pytest.mark.kafka: topics must map names to numbers of partitions, such as {'orders': 1}, not ['orders']",
+        ),
+        ("release=3.9", "pytest.mark.kafka: release must be str, such as '3.9', not 3.9"),
     ],
 )
 def test_invalid_marker_is_an_error_that_names_the_test(
@@ -134,7 +139,8 @@ def test_it(kafka_cluster):
     )
     result.assert_outcomes(failed=1)  # and no error at teardown
     text = "<Rule on(MetadataRequest, topic='orders'): fail LEADER_NOT_AVAILABLE, 0 requests>"
-    assert f"UnusedRuleError: unused: {text}; pass optional=True if this is intended" in result.outlines
+    assert f"UnusedRuleError: unused: {text}; correct the selectors, or pass optional=True" in result.outlines
+    result.stdout.no_fnmatch_line("*--full-trace*")
 
 
 def test_unused_rule_of_a_failed_test_is_not_reported(pytester: pytest.Pytester) -> None:

@@ -370,13 +370,18 @@ def test_an_exception_of_a_function_is_raised_at_the_end(behind: Broker) -> None
     assert caught.traceback[-1].name == "answer"
 
 
-def test_several_exceptions_are_raised_as_a_group(behind: Broker) -> None:
+def test_several_exceptions_are_raised_as_a_group_once_each(behind: Broker) -> None:
+    """A client that repeats its request does not repeat the traceback."""
     with pytest.raises(ExceptionGroup, match=r"^failed requests") as caught, KafkaProxy(behind.address) as proxy:
-        proxy.on(HeartbeatRequest, when=lambda request: request.generation, times=None, optional=True).observe()
-        for _ in range(2):
+        for name in ("generation", "generation", "member"):
+            wrong = proxy.on(HeartbeatRequest, when=lambda request, name=name: getattr(request, name)).observe()
             with pytest.raises(ConnectionError):
                 asked(proxy.bootstrap_servers, HEARTBEAT)
-    assert [type(each) for each in caught.value.exceptions] == [AttributeError, AttributeError]
+            wrong.remove()
+    assert [str(each) for each in caught.value.exceptions] == [
+        "'HeartbeatRequest' object has no attribute 'generation'",
+        "'HeartbeatRequest' object has no attribute 'member'",
+    ]
 
 
 def test_a_response_of_another_type_is_refused(behind: Broker) -> None:
@@ -390,7 +395,7 @@ def test_a_response_of_another_type_is_refused(behind: Broker) -> None:
 def test_an_unused_rule_is_an_error(behind: Broker) -> None:
     expected = (
         "unused: <Rule on(HeartbeatRequest, group='billing'): fail COORDINATOR_NOT_AVAILABLE, 0 requests>; "
-        "pass optional=True if this is intended"
+        "correct the selectors, or pass optional=True"
     )
     with pytest.raises(UnusedRuleError, match="^" + re.escape(expected) + "$"), KafkaProxy(behind.address) as proxy:
         proxy.on(HeartbeatRequest, group="billing").fail(ERROR)
@@ -432,7 +437,7 @@ REFUSED = [
     (lambda on: on(HeartbeatRequest, every=True), "every must be a number from 1 on, not True"),
     (lambda on: on(HeartbeatRequest, probability=0), "probability must be above 0 and at most 1, not 0"),
     (lambda on: on(HeartbeatRequest).fail(0), "error code 0 means success; pass the code of an error"),
-    (lambda on: on(HeartbeatRequest).fail(1 << 15), "an error code must be an int16, not 32768"),
+    (lambda on: on(HeartbeatRequest).fail(1 << 15), "code must be an int16, such as ErrorCode.NOT_COORDINATOR, not 32768"),
     (lambda on: on(HeartbeatRequest).delay(-1), "seconds must be 0 or more, not -1"),
     (lambda on: on(HeartbeatRequest).delay(float("nan")), "seconds must be 0 or more, not nan"),
     (lambda on: on(HeartbeatRequest).throttle(-1), "milliseconds must be an int32 from 0 on, not -1"),
@@ -456,6 +461,22 @@ def test_only_request_classes_are_accepted() -> None:
     for wrong in (HeartbeatResponse, HEARTBEAT, "Heartbeat", None):
         with pytest.raises(TypeError, match="^" + message):
             on(wrong)
+
+
+@pytest.mark.parametrize(
+    ("selectors", "message"),
+    [
+        ({"topic": b"orders"}, "topic must be str, not b'orders'"),
+        ({"topic_id": str(TOPIC_ID)}, f"topic_id must be UUID, not '{TOPIC_ID}'"),
+        ({"partition": "0"}, "partition must be int, not '0'"),
+        ({"client_id": 1}, "client_id must be str, not 1"),
+        ({"node_id": "1"}, "node_id must be int, not '1'"),
+        ({"when": True}, "when must be a function of the request, not True"),
+    ],
+)
+def test_selectors_of_another_type_are_refused(selectors: Any, message: str) -> None:
+    with pytest.raises(TypeError, match="^" + re.escape(message) + "$"):
+        KafkaProxy("localhost:9092").on(FetchRequest, **selectors)
 
 
 def test_only_rules_with_hold_are_released() -> None:

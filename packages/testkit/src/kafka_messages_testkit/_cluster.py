@@ -51,6 +51,7 @@ class KafkaCluster(Kit):
         super().__init__(seed)
         if type(brokers) is not int or brokers < 1:
             raise ValueError(f"brokers must be a number from 1 on, not {brokers!r}")
+        _check_types(topics, release)
         self._state = ClusterState(seed)
         self._nodes = self._state.nodes = {number: Node(number, 0) for number in range(1, brokers + 1)}
         self._announced = announced(release)
@@ -212,7 +213,7 @@ class KafkaCluster(Kit):
             exchange.response_data, exchange.answered_at = error.data, time.time()
             raise
         except Exception as error:
-            self._failures.append(error)
+            self._fail(error)
             raise CloseConnection from error
 
     async def _act(self, context: Context, message: Any) -> Response | None:
@@ -220,3 +221,14 @@ class KafkaCluster(Kit):
             response: Response = self._announced
             return response
         return await handle(context, message)
+
+
+def _check_types(topics: object, release: object) -> None:
+    """Raise TypeError for arguments that untyped callers often pass."""
+    if not isinstance(topics, Mapping):
+        raise TypeError(f"topics must map names to numbers of partitions, such as {{'orders': 1}}, not {topics!r}")
+    for name, partitions in topics.items():
+        if not isinstance(name, str) or type(partitions) is not int:
+            raise TypeError(f"topics must map names to numbers of partitions, not {name!r} to {partitions!r}")
+    if not (release is None or isinstance(release, str)):
+        raise TypeError(f"release must be str, such as '3.9', not {release!r}")

@@ -49,7 +49,7 @@ class Group:
             self._thread.run(self._groups.changes.wait_for(lambda: self._is_stable(members), timeout), timeout + 5)
         except TimeoutError:
             raise TimeoutError(
-                f"group {self._id!r} had not {members} stable members within {timeout:g} s; "
+                f"group {self._id!r} does not have {members} stable members after {timeout:g} s; "
                 f"it is {self.state} and has {len(self.members)}"
             ) from None
 

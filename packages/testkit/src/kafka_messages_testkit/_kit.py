@@ -137,6 +137,11 @@ class Kit(ABC):
     @abstractmethod
     async def _stop(self) -> None: ...
 
+    def _fail(self, error: Exception) -> None:
+        """Keep an exception of a handler or function; one of several equal ones, as clients repeat requests."""
+        if (type(error), str(error)) not in ((type(each), str(each)) for each in self._failures):
+            self._failures.append(error)
+
     def _report(self, error: Exception) -> None:
         """Log an error that ended one connection, such as an invalid request."""
         logging.getLogger(__name__).warning("%s (%s)", error, ", ".join(getattr(error, "__notes__", ())))

@@ -20,6 +20,9 @@ class LoopThread:
 
     def run(self, coroutine: Coroutine[Any, Any, T], timeout: float = _MOST_SECONDS) -> T:
         """Run a coroutine in the thread and return its result. Raises TimeoutError after ``timeout`` seconds."""
+        if self.loop.is_closed():
+            coroutine.close()
+            raise self._stopped()
         future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
         try:
             return future.result(timeout)
@@ -28,6 +31,8 @@ class LoopThread:
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function in the thread and return its result."""
+        if self.loop.is_closed():
+            raise self._stopped()
         done: Future[T] = Future()
 
         def call() -> None:
@@ -38,6 +43,9 @@ class LoopThread:
 
         self.loop.call_soon_threadsafe(call)
         return done.result(_MOST_SECONDS)
+
+    def _stopped(self) -> RuntimeError:
+        return RuntimeError(f"{self._thread.name} has stopped; call this in its with statement")
 
     def stop(self) -> None:
         """Cancel all tasks and end the thread."""

@@ -132,7 +132,7 @@ class _Passing:
             self.exchange.response_data, self.exchange.answered_at = error.data, time.time()
             raise
         except Exception as error:  # of a rule's function, or a rule that cannot act
-            self.proxy._failures.append(error)
+            self.proxy._fail(error)
             raise CloseConnection from error
 
     async def broker(self, message: Any) -> Response | None:
@@ -174,6 +174,9 @@ class _Passing:
 
 
 def _addresses(servers: str) -> list[tuple[str, int]]:
+    given: object = servers  # untyped callers may pass a list, as to kafka-python
+    if not isinstance(given, str):
+        raise TypeError(f"bootstrap_servers must be str with commas between addresses, not {servers!r}")
     found = []
     for each in servers.split(","):
         host, _, port = each.strip().rpartition(":")

@@ -154,7 +154,7 @@ class Trigger(Generic[R]):
         if not _has(self._selectors, lambda field: field.is_error_code):
             raise ValueError(f"{self._response} has no error code; use respond() or disconnect()")
         if type(code) not in (int, ErrorCode) or not -(1 << 15) <= code < 1 << 15:
-            raise ValueError(f"an error code must be an int16, not {code!r}")
+            raise ValueError(f"code must be an int16, such as ErrorCode.NOT_COORDINATOR, not {code!r}")
         if code == ErrorCode.NONE:
             raise ValueError("error code 0 means success; pass the code of an error")
         warn_of_code(self._selectors.api.name, ErrorCode(code), stacklevel=2)
@@ -261,7 +261,7 @@ class Rules:
         __tracebackhide__ = True  # in reports of pytest
         unused = [rule for rule in self._rules if not (rule.called or rule._is_optional or rule._is_removed)]
         if unused:
-            raise UnusedRuleError(f"unused: {', '.join(map(repr, unused))}; pass optional=True if this is intended")
+            raise UnusedRuleError(f"unused: {', '.join(map(repr, unused))}; correct the selectors, or pass optional=True")
 
     def end(self) -> None:
         """Let all held requests continue."""

@@ -16,6 +16,15 @@ from kafka_messages.schema import descriptor_of, entity_types
 PARTITION_FIELDS = {"index", "partition", "partition_id", "partition_index", "partition_indexes", "partitions"}
 """Names of fields with partition numbers."""
 OF_ELEMENTS = ("topic", "topic_id", "partition")
+_TYPES = {
+    "topic": str,
+    "topic_id": UUID,
+    "partition": int,
+    "group": str,
+    "transactional_id": str,
+    "client_id": str,
+    "node_id": int,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,12 @@ class Selectors:
         given: object = self.message  # untyped callers may pass anything
         if not (isinstance(given, type) and issubclass(given, Request)):
             raise TypeError(f"expected the class of a request, such as FetchRequest, not {self.message!r}")
+        for name, kind in _TYPES.items():
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, kind)):
+                raise TypeError(f"{name} must be {kind.__name__}, not {value!r}")
+        if not (self.when is None or callable(self.when)):
+            raise TypeError(f"when must be a function of the request, not {self.when!r}")
         types = {kind for kinds in entity_types(self.message).values() for kind in kinds}
         names = _field_names(self.message)
         possible = {

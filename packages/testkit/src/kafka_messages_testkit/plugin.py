@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 
@@ -89,6 +89,11 @@ def _made(where: str, kit: Callable[[], K]) -> K:
     pytest.fail(text, pytrace=False)
 
 
+def _fail(message: str) -> NoReturn:
+    """Fail a test; a frame that pytest does not hide, so that it does not add a note about hidden frames."""
+    pytest.fail(message, pytrace=False)
+
+
 def _running(item: pytest.Item, name: str, kit: K) -> Iterator[K]:
     item.stash.setdefault(_KITS, {})[name] = kit
     kit.__enter__()
@@ -116,7 +121,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         except UnusedRuleError as error:
             unused = f"UnusedRuleError: {error}"
     if unused:
-        pytest.fail(unused, pytrace=False)
+        _fail(unused)
     return result
 
 
