@@ -32,7 +32,7 @@ def table() -> dict[str, dict[str, str]]:
     lines = [line for line in page.splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     heads = [re.split(r" \d", each)[0] for each in rows[0]]
-    return {row[0].replace(" ", "_"): dict(zip(heads, row, strict=True)) for row in rows[2:]}
+    return {re.sub(r"\W", "_", row[0]): dict(zip(heads, row, strict=True)) for row in rows[2:]}
 
 
 EXPECTED = table()
