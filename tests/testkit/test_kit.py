@@ -110,6 +110,13 @@ def test_arguments_of_another_type_are_refused(arguments: Any, message: str) -> 
         KafkaCluster(**arguments)
 
 
+def test_offsets_without_partitions_are_refused() -> None:
+    offsets: Any = {"orders": 1}
+    message = "offsets must be by topic and partition, such as {('orders', 0): 1}, not {'orders': 1}"
+    with KafkaCluster(topics={"orders": 1}) as cluster, pytest.raises(TypeError, match="^" + re.escape(message) + "$"):
+        cluster.commit("billing", offsets)
+
+
 def test_a_list_of_addresses_is_refused() -> None:
     servers: Any = ["localhost:9092"]
     message = "bootstrap_servers must be str with commas between addresses, not ['localhost:9092']"

@@ -150,6 +150,9 @@ class KafkaCluster(Kit):
 
         The state of the group is not checked. Raises ValueError for an unknown partition.
         """
+        given: list[object] = list(offsets)  # untyped callers may pass names of topics
+        if not all(isinstance(place, tuple) and len(place) == 2 for place in given):
+            raise TypeError(f"offsets must be by topic and partition, such as {{('orders', 0): 1}}, not {offsets!r}")
         self._call(self._state.commit, group, offsets)
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
