@@ -148,16 +148,16 @@ def leader_moves_while_producing(stage: Stage, client: Client) -> list[str]:
 
 
 def broker_dies_after_it_wrote(stage: Stage, client: Client) -> list[str]:
-    """The record is in the log, the response is lost, and the producer is not idempotent."""
-    producer = client.producer(stage.servers, idempotence=False)
-    rule = stage.on(ProduceRequest, topic=stage.topic).disconnect(applied=True)
-    row = sent(stage, producer)
-    assert rule.called
-    return [row, f"records {len(stage.records())}"]
+    """The producer is not idempotent."""
+    return lost_response(stage, client.producer(stage.servers, idempotence=False))
 
 
 def idempotent_retry_after_a_lost_response(stage: Stage, client: Client) -> list[str]:
-    producer = client.producer(stage.servers)
+    return lost_response(stage, client.producer(stage.servers))
+
+
+def lost_response(stage: Stage, producer: ProducerHandle) -> list[str]:
+    """Send a record; it is in the log, but the connection ends instead of a response."""
     rule = stage.on(ProduceRequest, topic=stage.topic).disconnect(applied=True)
     row = sent(stage, producer)
     assert rule.called
