@@ -12,6 +12,7 @@ from kafka_messages import (
     FetchRequest,
     FindCoordinatorRequest,
     JoinGroupRequest,
+    MetadataRequest,
     OffsetCommitRequest,
     ProduceRequest,
 )
@@ -214,8 +215,11 @@ def commit_of_a_transaction_times_out(stage: Stage, client: Client) -> list[str]
 def topic_is_recreated(stage: Stage, client: Client) -> list[str]:
     """The topic is deleted and created again, with another topic id (KIP-516)."""
     consumer = first_poll(stage, client)
+    held = [stage.on(cls, times=None, optional=True).hold() for cls in (FetchRequest, MetadataRequest)]
     stage.recreate_topic()
     stage.produce("new one", "new two")
+    for rule in held:
+        rule.release()
     answer = consumer.poll(seconds=6)
     return [result(answer) if answer.error else f"read {', '.join(answer.values) or 'no record'}"]
 
