@@ -437,7 +437,10 @@ REFUSED = [
     (lambda on: on(HeartbeatRequest, every=True), "every must be a number from 1 on, not True"),
     (lambda on: on(HeartbeatRequest, probability=0), "probability must be above 0 and at most 1, not 0"),
     (lambda on: on(HeartbeatRequest).fail(0), "error code 0 means success; pass the code of an error"),
-    (lambda on: on(HeartbeatRequest).fail(1 << 15), "code must be an int16, such as ErrorCode.NOT_COORDINATOR, not 32768"),
+    (
+        lambda on: on(HeartbeatRequest).fail(1 << 15),
+        "code must be an int16, such as ErrorCode.NOT_COORDINATOR, not 32768",
+    ),
     (lambda on: on(HeartbeatRequest).delay(-1), "seconds must be 0 or more, not -1"),
     (lambda on: on(HeartbeatRequest).delay(float("nan")), "seconds must be 0 or more, not nan"),
     (lambda on: on(HeartbeatRequest).throttle(-1), "milliseconds must be an int32 from 0 on, not -1"),

@@ -41,4 +41,6 @@ def test_first_test_fails_if_the_commit_does_not(
     test = pytester.makepyfile(text)
     result = pytester.runpytest_subprocess("-p", "kafka_messages_testkit.plugin", "-p", "no:cacheprovider", test)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*Failed: DID NOT RAISE*", "*- Kafka exchanges of kafka_cluster -*", "*OffsetCommit v*"])
+    result.stdout.fnmatch_lines(
+        ["*Failed: DID NOT RAISE*", "*- Kafka exchanges of kafka_cluster -*", "*OffsetCommit v*"]
+    )

@@ -261,7 +261,9 @@ class Rules:
         __tracebackhide__ = True  # in reports of pytest
         unused = [rule for rule in self._rules if not (rule.called or rule._is_optional or rule._is_removed)]
         if unused:
-            raise UnusedRuleError(f"unused: {', '.join(map(repr, unused))}; correct the selectors, or pass optional=True")
+            raise UnusedRuleError(
+                f"unused: {', '.join(map(repr, unused))}; correct the selectors, or pass optional=True"
+            )
 
     def end(self) -> None:
         """Let all held requests continue."""
