@@ -54,7 +54,7 @@ class Selectors:
     def __post_init__(self) -> None:
         """Raise TypeError or ValueError for a selector that no version of the request can match."""
         given: object = self.message  # untyped callers may pass anything
-        if not (isinstance(given, type) and issubclass(given, Request)):
+        if not (isinstance(given, type) and issubclass(given, Request) and given is not Request):
             raise TypeError(f"expected the class of a request, such as FetchRequest, not {self.message!r}")
         for name, kind in _TYPES.items():
             value = getattr(self, name)
