@@ -138,7 +138,7 @@ def test_a_failed_topic_is_not_created() -> None:
         [response] = asked(cluster.bootstrap_servers, kind(topics=topics))
         assert {each.name: each.error_code for each in response.topics} == {"a": 7, "b": 0}
         assert cluster.records("b") == []
-        with pytest.raises(ValueError, match="^topic 'a' does not exist$"):
+        with pytest.raises(ValueError, match=r"^topic 'a' does not exist$"):
             cluster.records("a")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import socket
 import time
@@ -26,7 +27,7 @@ from kafka_messages import (
 from kafka_messages.connection import ClientConnection, error_codes, error_response
 from kafka_messages.protocol import Api, ErrorCode, apis, encode_request
 from kafka_messages.schema import FieldDescriptor
-from kafka_messages_testkit import KafkaProxy, Rule, UnusedRuleError
+from kafka_messages_testkit import KafkaCluster, KafkaProxy, Rule, UnusedRuleError
 from kafka_records import BatchDecodeError, ChecksumError, read_batches
 
 from tests.support.filled import filled
@@ -464,10 +465,45 @@ def test_only_rules_with_hold_are_released() -> None:
         rule.release()
 
 
-def test_a_request_without_a_response_is_disconnected_when_it_fails(behind: Broker, proxy: KafkaProxy) -> None:
+@pytest.mark.parametrize(
+    ("make", "reached"),
+    [
+        (lambda trigger: trigger.fail(ERROR), 0),
+        (lambda trigger: trigger.fail(ERROR, applied=True), 1),
+        (lambda trigger: trigger.disconnect(), 0),
+        (lambda trigger: trigger.disconnect(applied=True), 1),
+        (lambda trigger: trigger.disconnect(after_bytes=3), 1),
+    ],
+)
+def test_a_request_without_a_response_is_disconnected_when_it_fails(
+    behind: Broker, proxy: KafkaProxy, caplog: pytest.LogCaptureFixture, make: Any, reached: int
+) -> None:
     topic = ProduceRequest.TopicProduceData(
         name="a", partition_data=[ProduceRequest.PartitionProduceData(index=0, records=BATCH)]
     )
-    proxy.on(ProduceRequest).fail(ERROR)
+    rule = make(proxy.on(ProduceRequest))
     assert exchanged(proxy.bootstrap_servers, ProduceRequest(acks=0, topic_data=[topic]), version=9) == b""
-    assert behind.requests == []
+    assert rule.call_count == 1
+    asked(proxy.bootstrap_servers, HEARTBEAT)
+    assert [type(each) for each in behind.requests].count(ProduceRequest) <= reached
+    gc.collect()
+    assert caplog.text == ""
+
+
+def test_a_function_of_a_rule_may_use_the_cluster() -> None:
+    with KafkaCluster(topics={"a": 1}) as cluster:
+
+        def answer(request: HeartbeatRequest) -> None:
+            cluster.produce("a", b"from the function")
+
+        cluster.on(HeartbeatRequest).respond(answer)
+        asked(cluster.bootstrap_servers, HEARTBEAT)
+        assert [each.value for each in cluster.records("a")] == [b"from the function"]
+
+
+def test_a_function_of_a_rule_cannot_wait() -> None:
+    message = r"^a function of a rule cannot wait for this; call it elsewhere$"
+    with pytest.raises(RuntimeError, match=message), KafkaCluster(2) as cluster:
+        cluster.on(HeartbeatRequest).respond(lambda request: cluster.stop_broker(2))
+        with pytest.raises(ConnectionError):
+            asked(cluster.bootstrap_servers, HEARTBEAT)

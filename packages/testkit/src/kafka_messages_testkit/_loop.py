@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from threading import Thread
+from threading import Thread, current_thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -19,7 +19,14 @@ class LoopThread:
         self._thread.start()
 
     def run(self, coroutine: Coroutine[Any, Any, T], timeout: float = _MOST_SECONDS) -> T:
-        """Run a coroutine in the thread and return its result. Raises TimeoutError after ``timeout`` seconds."""
+        """Run a coroutine in the thread and return its result. Raises TimeoutError after ``timeout`` seconds.
+
+        Raises RuntimeError in the thread itself, and when it has ended.
+        """
+        if self.loop.is_closed() or current_thread() is self._thread:
+            coroutine.close()
+            what = "the context has ended" if self.loop.is_closed() else "a function of a rule cannot wait for this"
+            raise RuntimeError(f"{what}; call it elsewhere")
         future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
         try:
             return future.result(timeout)
@@ -27,7 +34,9 @@ class LoopThread:
             future.cancel()
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call a function in the thread and return its result."""
+        """Call a function in the thread and return its result; functions of rules are already there."""
+        if current_thread() is self._thread:
+            return function(*arguments)
         done: Future[T] = Future()
 
         def call() -> None:
