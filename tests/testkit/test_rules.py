@@ -6,6 +6,7 @@ import asyncio
 import gc
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -507,3 +508,25 @@ def test_a_function_of_a_rule_cannot_wait() -> None:
         cluster.on(HeartbeatRequest).respond(lambda request: cluster.stop_broker(2))
         with pytest.raises(ConnectionError):
             asked(cluster.bootstrap_servers, HEARTBEAT)
+
+
+def test_a_function_that_blocks_does_not_delay_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    blocked, ended = threading.Event(), threading.Event()
+
+    def block(request: HeartbeatRequest) -> None:
+        blocked.set()
+        ended.wait(10)
+
+    with KafkaCluster() as cluster:
+        cluster.on(HeartbeatRequest).respond(block)
+        host, _, port = cluster.bootstrap_servers.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=5) as stream:
+            stream.sendall(encode_request(HEARTBEAT, 4, 1))
+            assert blocked.wait(5)
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 1.5
+    assert "the thread 'KafkaCluster' is still busy" in caplog.text
+    ended.set()
+    thread = cluster._started()
+    thread._thread.join(5)
+    thread.loop.close()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from threading import Thread, current_thread
 from typing import Any, TypeVar
 
@@ -49,7 +51,7 @@ class LoopThread:
         return done.result(_MOST_SECONDS)
 
     def stop(self) -> None:
-        """Cancel all tasks and end the thread."""
+        """Cancel all tasks and end the thread, unless a function of a rule blocks it."""
 
         async def cancel() -> None:
             tasks = asyncio.all_tasks() - {asyncio.current_task()}
@@ -58,8 +60,11 @@ class LoopThread:
             if tasks:
                 await asyncio.wait(tasks, timeout=0.2)
 
-        self.run(cancel(), 1)
+        with suppress(TimeoutError):
+            self.run(cancel(), 0.3)
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(0.5)
-        if not self._thread.is_alive():
+        self._thread.join(0.2)
+        if self._thread.is_alive():
+            logging.getLogger(__name__).warning("the thread %r is still busy", self._thread.name)
+        else:
             self.loop.close()
