@@ -213,6 +213,15 @@ def test_a_topic_is_selected_by_its_id(behind: Broker, proxy: KafkaProxy) -> Non
     assert found == {TOPIC_ID: ErrorCode.UNKNOWN_TOPIC_ID, UUID(int=8): 0}
 
 
+def test_a_topic_id_selects_the_topic_in_versions_without_ids() -> None:
+    with KafkaCluster(topics={"a": 1, "b": 1}) as cluster:
+        [metadata] = asked(cluster.bootstrap_servers, MetadataRequest(topics=None))
+        ids = {each.name: each.topic_id for each in metadata.topics}
+        cluster.on(FetchRequest, topic_id=ids["a"]).fail(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        [response] = asked(cluster.bootstrap_servers, fetch("b", "a"), version=12)
+    assert {each.topic: each.partitions[0].error_code for each in response.responses} == {"a": 3, "b": 0}
+
+
 @pytest.mark.parametrize(
     ("selectors", "is_affected"),
     [
@@ -510,6 +519,7 @@ def test_a_function_of_a_rule_cannot_wait() -> None:
             asked(cluster.bootstrap_servers, HEARTBEAT)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the ports are not closed
 def test_a_function_that_blocks_does_not_delay_the_end(caplog: pytest.LogCaptureFixture) -> None:
     blocked, ended = threading.Event(), threading.Event()
 
@@ -527,6 +537,6 @@ def test_a_function_that_blocks_does_not_delay_the_end(caplog: pytest.LogCapture
     assert time.monotonic() - begin < 1.5
     assert "the thread 'KafkaCluster' is still busy" in caplog.text
     ended.set()
-    thread = cluster._started()
-    thread._thread.join(5)
-    thread.loop.close()
+    thread = cluster._started()._thread
+    thread.join(5)
+    assert not thread.is_alive()

@@ -17,8 +17,12 @@ _MOST_SECONDS = 30.0
 class LoopThread:
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
-        self._thread = Thread(target=self.loop.run_forever, name=name, daemon=True)
+        self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
+
+    def _run(self) -> None:
+        self.loop.run_forever()
+        self.loop.close()
 
     def run(self, coroutine: Coroutine[Any, Any, T], timeout: float = _MOST_SECONDS) -> T:
         """Run a coroutine in the thread and return its result. Raises TimeoutError after ``timeout`` seconds.
@@ -66,5 +70,3 @@ class LoopThread:
         self._thread.join(0.2)
         if self._thread.is_alive():
             logging.getLogger(__name__).warning("the thread %r is still busy", self._thread.name)
-        else:
-            self.loop.close()

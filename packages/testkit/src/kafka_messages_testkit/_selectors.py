@@ -100,11 +100,14 @@ class Selectors:
         self, received: Received, topic: str | None, topic_id: UUID | None, partition: int | None, group: str | None
     ) -> bool:
         """Return whether an element with this topic, partition and group is selected; None if it has none."""
-        if not topic and topic_id is not None:
-            topic = received.topic_names.get(topic_id)
+        names, wanted = received.topic_names, self.topic_id
+        if topic_id is not None and topic_id.int:
+            topic = topic or names.get(topic_id)
+        elif topic and wanted is not None and names.get(wanted) == topic:
+            topic_id = wanted  # the version has only names
         return (
             self.topic in (None, topic)
-            and self.topic_id in (None, topic_id)
+            and wanted in (None, topic_id)
             and self.partition in (None, partition)
             and (self.group is None or group in (None, self.group))
         )
