@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +29,7 @@ from kafka_messages import (
 from kafka_messages.connection import ClientConnection, error_codes, error_response
 from kafka_messages.protocol import Api, ErrorCode, apis, encode_request
 from kafka_messages.schema import FieldDescriptor
-from kafka_messages_testkit import KafkaProxy, Rule, UnusedRuleError
+from kafka_messages_testkit import KafkaCluster, KafkaProxy, Rule, UnusedRuleError
 from kafka_records import BatchDecodeError, ChecksumError, read_batches
 
 from tests.support.filled import filled
@@ -210,6 +212,15 @@ def test_a_topic_is_selected_by_its_id(behind: Broker, proxy: KafkaProxy) -> Non
     [response] = asked(proxy.bootstrap_servers, kind(topics=topics), version=13)
     found = {each.topic_id: each.partitions[0].error_code for each in response.responses}
     assert found == {TOPIC_ID: ErrorCode.UNKNOWN_TOPIC_ID, UUID(int=8): 0}
+
+
+def test_a_topic_id_selects_the_topic_in_versions_without_ids() -> None:
+    with KafkaCluster(topics={"a": 1, "b": 1}) as cluster:
+        [metadata] = asked(cluster.bootstrap_servers, MetadataRequest(topics=None))
+        ids = {each.name: each.topic_id for each in metadata.topics}
+        cluster.on(FetchRequest, topic_id=ids["a"]).fail(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        [response] = asked(cluster.bootstrap_servers, fetch("b", "a"), version=12)
+    assert {each.topic: each.partitions[0].error_code for each in response.responses} == {"a": 3, "b": 0}
 
 
 @pytest.mark.parametrize(
@@ -489,10 +500,68 @@ def test_only_rules_with_hold_are_released() -> None:
         rule.release()
 
 
-def test_a_request_without_a_response_is_disconnected_when_it_fails(behind: Broker, proxy: KafkaProxy) -> None:
+@pytest.mark.parametrize(
+    ("make", "reached"),
+    [
+        (lambda trigger: trigger.fail(ERROR), 0),
+        (lambda trigger: trigger.fail(ERROR, applied=True), 1),
+        (lambda trigger: trigger.disconnect(), 0),
+        (lambda trigger: trigger.disconnect(applied=True), 1),
+        (lambda trigger: trigger.disconnect(after_bytes=3), 1),
+    ],
+)
+def test_a_request_without_a_response_is_disconnected_when_it_fails(
+    behind: Broker, proxy: KafkaProxy, caplog: pytest.LogCaptureFixture, make: Any, reached: int
+) -> None:
     topic = ProduceRequest.TopicProduceData(
         name="a", partition_data=[ProduceRequest.PartitionProduceData(index=0, records=BATCH)]
     )
-    proxy.on(ProduceRequest).fail(ERROR)
+    rule = make(proxy.on(ProduceRequest))
     assert exchanged(proxy.bootstrap_servers, ProduceRequest(acks=0, topic_data=[topic]), version=9) == b""
-    assert behind.requests == []
+    assert rule.call_count == 1
+    asked(proxy.bootstrap_servers, HEARTBEAT)
+    assert [type(each) for each in behind.requests].count(ProduceRequest) <= reached
+    gc.collect()
+    assert caplog.text == ""
+
+
+def test_a_function_of_a_rule_may_use_the_cluster() -> None:
+    with KafkaCluster(topics={"a": 1}) as cluster:
+
+        def answer(request: HeartbeatRequest) -> None:
+            cluster.produce("a", b"from the function")
+
+        cluster.on(HeartbeatRequest).respond(answer)
+        asked(cluster.bootstrap_servers, HEARTBEAT)
+        assert [each.value for each in cluster.records("a")] == [b"from the function"]
+
+
+def test_a_function_of_a_rule_cannot_wait() -> None:
+    message = r"^a function of a rule cannot wait for this; call it elsewhere$"
+    with pytest.raises(RuntimeError, match=message), KafkaCluster(2) as cluster:
+        cluster.on(HeartbeatRequest).respond(lambda request: cluster.stop_broker(2))
+        with pytest.raises(ConnectionError):
+            asked(cluster.bootstrap_servers, HEARTBEAT)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the ports are not closed
+def test_a_function_that_blocks_does_not_delay_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    blocked, ended = threading.Event(), threading.Event()
+
+    def block(request: HeartbeatRequest) -> None:
+        blocked.set()
+        ended.wait(10)
+
+    with KafkaCluster() as cluster:
+        cluster.on(HeartbeatRequest).respond(block)
+        host, _, port = cluster.bootstrap_servers.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=5) as stream:
+            stream.sendall(encode_request(HEARTBEAT, 4, 1))
+            assert blocked.wait(5)
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 1.5
+    assert "the thread 'KafkaCluster' is still busy" in caplog.text
+    ended.set()
+    thread = cluster._started()._thread
+    thread.join(5)
+    assert not thread.is_alive()

@@ -371,3 +371,15 @@ def test_offset_commits_are_checked(cluster: KafkaCluster) -> None:
         assert ask(cluster, request, version=5) == committed(code)
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert ask(cluster, commit(topic="unknown"), version=5) == committed(unknown, "unknown")
+
+
+def test_a_marker_of_an_older_producer_does_not_stop_the_transaction(cluster: KafkaCluster) -> None:
+    ask(cluster, begin())
+    ask(cluster, add(("paid", [0]), ("orders", [0])), version=3)
+    batch = write_batch([Record(timestamp=0, value=b"a")], producer_id=0, producer_epoch=9, base_sequence=0)
+    topic = ProduceRequest.TopicProduceData(
+        name="paid", partition_data=[ProduceRequest.PartitionProduceData(index=0, records=batch)]
+    )
+    ask(cluster, ProduceRequest(acks=-1, topic_data=[topic]), version=11)
+    assert ask(cluster, end(), version=3) == EndTxnResponse()
+    assert ask(cluster, begin()).error_code == ErrorCode.NONE

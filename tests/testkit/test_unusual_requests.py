@@ -8,16 +8,20 @@ import pytest
 from kafka_messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
+    ConsumerGroupHeartbeatRequest,
+    CreateTopicsRequest,
+    DescribeGroupsRequest,
     FetchRequest,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
+    HeartbeatRequest,
     Message,
     MetadataRequest,
     MetadataResponse,
 )
 from kafka_messages.connection import ClientConnection
 from kafka_messages.protocol import ApiKey, ErrorCode, decode_response, encode_request
-from kafka_messages_testkit import KafkaCluster
+from kafka_messages_testkit import KafkaCluster, KafkaProxy
 from kafka_messages_testkit.broker import fetch
 
 from tests.support.testkit_broker import asked
@@ -82,3 +86,55 @@ def test_the_limit_of_the_broker_applies_to_every_fetch(monkeypatch: pytest.Monk
         [limited] = asked(cluster.bootstrap_servers, request, version=12)
     assert sizes == [138, 138]
     assert [len(part.records) for part in limited.responses[0].partitions] == [138, 0]
+
+
+def test_a_request_cannot_create_any_number_of_partitions() -> None:
+    kind = CreateTopicsRequest
+    topics = [
+        kind.CreatableTopic(name="a", num_partitions=(1 << 31) - 1, replication_factor=1),
+        kind.CreatableTopic(name="b", num_partitions=1, replication_factor=1),
+    ]
+    with KafkaCluster() as cluster:
+        [response] = asked(cluster.bootstrap_servers, kind(topics=topics))
+        [metadata] = asked(cluster.bootstrap_servers, MetadataRequest(topics=None))
+    assert [each.error_code for each in response.topics] == [ErrorCode.POLICY_VIOLATION] * 2
+    assert metadata.topics == []
+
+
+def heartbeat(**fields: object) -> ConsumerGroupHeartbeatRequest:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="g", member_id="m", rebalance_timeout_ms=1000, topic_partitions=[], subscribed_topic_names=[]
+    )
+    for name, value in fields.items():
+        setattr(request, name, value)
+    return request
+
+
+@pytest.mark.parametrize("pattern", ["(", "a{99999999999999999999}", "(" * 2000 + ")" * 2000])
+def test_any_invalid_pattern_of_topics_is_refused(pattern: str) -> None:
+    with KafkaCluster() as cluster:
+        [response] = asked(cluster.bootstrap_servers, heartbeat(subscribed_topic_regex=pattern))
+    assert response.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
+
+
+def test_names_of_any_length_fit_in_error_messages() -> None:
+    name = "x" * 32_767
+    requests = heartbeat(member_id=name, member_epoch=5), DescribeGroupsRequest(groups=[name])
+    with KafkaCluster() as cluster:
+        cluster.commit("g", {})
+        found, described = asked(cluster.bootstrap_servers, *requests)
+    assert found.error_code == ErrorCode.GROUP_ID_NOT_FOUND
+    assert described.groups[0].error_code == ErrorCode.GROUP_ID_NOT_FOUND
+    assert described.groups[0].group_id == name
+
+
+def test_a_proxy_accepts_repeated_correlation_ids() -> None:
+    with KafkaCluster() as cluster, KafkaProxy(cluster.bootstrap_servers) as proxy:
+        host, _, port = proxy.bootstrap_servers.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=5) as stream:
+            stream.sendall(encode_request(HeartbeatRequest(), 4, 7) * 3)
+            stream.shutdown(socket.SHUT_WR)
+            data = b"".join(iter(lambda: stream.recv(65536), b""))
+        assert len(data) == 3 * 16
+        codes = [each.response.error_code for each in proxy.exchanges()]
+    assert codes == [ErrorCode.INVALID_GROUP_ID] * 3

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
-from uuid import UUID
+from typing import Any
 
 from kafka_messages import Response
 from kafka_messages.schema import descriptor_of
 
 from ._actions import Corrupt
-from ._partial import element_of
+from ._partial import NO_ELEMENT, Element, IsSelected, element_of
 
-IsSelected: TypeAlias = Callable[[str | None, UUID | None, int | None], bool]
 _CHECKSUM = slice(17, 21)  # of a batch of format 2 (KIP-98)
 _HEADER = 61
 
@@ -25,10 +22,10 @@ def damaged_length(frame: bytes, offset: int | None) -> bytes:
 
 def damage_records(response: Response, action: Corrupt, is_selected: IsSelected) -> bool:
     """Change a byte of the first batch of each selected partition; return whether there was one."""
-    return _damage(response, descriptor_of(type(response)).fields, action, is_selected, (None, None, None))
+    return _damage(response, descriptor_of(type(response)).fields, action, is_selected, NO_ELEMENT)
 
 
-def _damage(struct: Any, fields: Any, action: Corrupt, is_selected: IsSelected, around: Any) -> bool:
+def _damage(struct: Any, fields: Any, action: Corrupt, is_selected: IsSelected, around: Element) -> bool:
     here, is_damaged = element_of(struct, fields, around), False
     for field in fields:
         value = getattr(struct, field.name)

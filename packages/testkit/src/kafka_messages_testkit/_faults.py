@@ -85,7 +85,8 @@ class _Fault:
         response = await self.broker(message)
         if response is None:
             raise CloseConnection
-        return merged(response, failure, request.version, partial(selectors.is_selected, self.received))
+        is_selected = partial(selectors.is_selected, self.received) if is_partial else lambda place: True
+        return merged(response, failure, request.version, is_selected)
 
     def corrupt(self, action: Corrupt, response: Response) -> Response:
         if action.part == "length":

@@ -6,6 +6,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -111,7 +112,8 @@ class Kit(ABC):
         self._rules.end()
         thread = self._started()
         try:
-            thread.run(self._stop(), 1)
+            with suppress(TimeoutError):
+                thread.run(self._stop(), 0.5)
         finally:
             thread.stop()
         if error is None:

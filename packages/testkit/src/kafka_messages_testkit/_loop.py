@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from threading import Thread
+from contextlib import suppress
+from threading import Thread, current_thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -15,14 +17,21 @@ _MOST_SECONDS = 30.0
 class LoopThread:
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
-        self._thread = Thread(target=self.loop.run_forever, name=name, daemon=True)
+        self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
+    def _run(self) -> None:
+        self.loop.run_forever()
+        self.loop.close()
+
     def run(self, coroutine: Coroutine[Any, Any, T], timeout: float = _MOST_SECONDS) -> T:
-        """Run a coroutine in the thread and return its result. Raises TimeoutError after ``timeout`` seconds."""
-        if self.loop.is_closed():
+        """Run a coroutine in the thread and return its result. Raises TimeoutError after ``timeout`` seconds.
+
+        Raises RuntimeError in the thread itself, and when it has ended.
+        """
+        if self.loop.is_closed() or current_thread() is self._thread:
             coroutine.close()
-            raise self._stopped()
+            raise self._stopped() if self.loop.is_closed() else RuntimeError("a function of a rule cannot wait for this")
         future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
         try:
             return future.result(timeout)
@@ -30,9 +39,11 @@ class LoopThread:
             future.cancel()
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call a function in the thread and return its result."""
+        """Call a function in the thread and return its result; functions of rules are already there."""
         if self.loop.is_closed():
             raise self._stopped()
+        if current_thread() is self._thread:
+            return function(*arguments)
         done: Future[T] = Future()
 
         def call() -> None:
@@ -48,7 +59,7 @@ class LoopThread:
         return RuntimeError(f"{self._thread.name} has stopped; call this in its with statement")
 
     def stop(self) -> None:
-        """Cancel all tasks and end the thread."""
+        """Cancel all tasks and end the thread, unless a function of a rule blocks it."""
 
         async def cancel() -> None:
             tasks = asyncio.all_tasks() - {asyncio.current_task()}
@@ -57,8 +68,9 @@ class LoopThread:
             if tasks:
                 await asyncio.wait(tasks, timeout=0.2)
 
-        self.run(cancel(), 1)
+        with suppress(TimeoutError):
+            self.run(cancel(), 0.3)
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(0.5)
-        if not self._thread.is_alive():
-            self.loop.close()
+        self._thread.join(0.2)
+        if self._thread.is_alive():
+            logging.getLogger(__name__).warning("the thread %r is still busy", self._thread.name)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from asyncio import Future, Task
+from asyncio import Future, StreamWriter, Task
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from ssl import SSLContext
 from typing import Any
 from uuid import UUID
@@ -46,7 +47,7 @@ class KafkaProxy(Kit):
         self._relay: Relay | None = None
         self._node_ids: dict[tuple[str, int], int] = {}
         self._topic_names: dict[UUID, str] = {}
-        self._pending: WeakKeyDictionary[RelayConnection, dict[int, _Passing]] = WeakKeyDictionary()
+        self._pending: WeakKeyDictionary[RelayConnection, dict[RequestForwarded, _Passing]] = WeakKeyDictionary()
         self._tasks: set[Task[Response | None]] = set()  # event loops have only weak references
 
     @property
@@ -80,12 +81,12 @@ class KafkaProxy(Kit):
         passing = _Passing(self, event, connection)
         self._exchanges.append(passing.exchange)
         if event.expects_response:
-            self._pending.setdefault(connection, {})[event.header.correlation_id] = passing
+            self._pending.setdefault(connection, {})[event] = passing
         return await passing.until_forwarded()
 
     async def _on_response(self, event: ResponseForwarded, connection: RelayConnection) -> bytes | None:
         self._learn(event.message)
-        passing = self._pending.get(connection, {}).pop(event.request.header.correlation_id, None)
+        passing = self._pending.get(connection, {}).pop(event.request, None)
         return None if passing is None else await passing.answered(event)
 
     def _learn(self, message: Any) -> None:
@@ -123,7 +124,12 @@ class _Passing:
         self.received = Received(event.request, node_id, client_id, proxy._topic_names)
         self.task: Task[Response | None] = asyncio.create_task(self.respond())
         proxy._tasks.add(self.task)
-        self.task.add_done_callback(proxy._tasks.discard)
+        self.task.add_done_callback(partial(self.ended, connection._client))
+
+    def ended(self, client: StreamWriter, task: Task[Response | None]) -> None:
+        self.proxy._tasks.discard(task)
+        if not task.cancelled() and task.exception() and not self.event.expects_response:
+            client.close()  # no hook of a response does
 
     async def respond(self) -> Response | None:
         try:

@@ -13,8 +13,8 @@ from kafka_messages.protocol import Api, DecodedRequest, ErrorCode
 from kafka_messages.protocol import api as api_of
 from kafka_messages.schema import descriptor_of, entity_types
 
-PARTITION_FIELDS = {"index", "partition", "partition_id", "partition_index", "partition_indexes", "partitions"}
-"""Names of fields with partition numbers."""
+from ._partial import PARTITIONS
+
 OF_ELEMENTS = ("topic", "topic_id", "partition")
 _TYPES = {
     "topic": str,
@@ -67,7 +67,7 @@ class Selectors:
         possible = {
             "topic": bool(types & {"topicName", "topicId"}),
             "topic_id": "topicId" in types,
-            "partition": bool(names & PARTITION_FIELDS),
+            "partition": not names.isdisjoint(PARTITIONS),
             "group": "groupId" in types,
             "transactional_id": "transactionalId" in types,
         }
@@ -97,36 +97,44 @@ class Selectors:
         return any(getattr(self, name) is not None for name in OF_ELEMENTS)
 
     def is_partial(self, received: Received) -> bool:
-        """Return whether the response has an element that is not selected."""
+        """Return whether the response has elements that are selected, and others."""
         if not self.selects_elements and self.group is None:
             return False
-        return not all(self.is_selected(received, place) for place in _places(received))
+        return {self.is_selected(received, place) for place in _places(received)} == {True, False}
 
     def failure(self, received: Received, code: ErrorCode) -> Any:
-        """Return the response with ``code`` in the selected elements; without selectors as Kafka would set it."""
-        if not self.selects_elements and not self.is_partial(received):
+        """Return the response with ``code`` in the selected elements; without any as Kafka would set it."""
+        if not (self.selects_elements and self._has_place(received)) and not self.is_partial(received):
             return error_response(received.request, code)
         return error_response(received.request, code, where=lambda place: self.is_selected(received, place))
 
     def is_selected(self, received: Received, place: ErrorCodePlace) -> bool:
-        if not self.selects_elements and place.group is None:
-            return True
-        is_of_group = self.group is None or place.group in (None, self.group)
-        return is_of_group and self.selects(received, place.topic, place.topic_id, place.partition)
+        return self.selects(received, place.topic, place.topic_id, place.partition, place.group)
 
-    def selects(self, received: Received, topic: str | None, topic_id: UUID | None, partition: int | None) -> bool:
-        """Return whether an element with this topic and partition is selected."""
-        if not topic and topic_id is not None:
-            topic = received.topic_names.get(topic_id)
-        return self.topic in (None, topic) and self.topic_id in (None, topic_id) and self.partition in (None, partition)
+    def selects(
+        self, received: Received, topic: str | None, topic_id: UUID | None, partition: int | None, group: str | None
+    ) -> bool:
+        """Return whether an element with this topic, partition and group is selected; None if it has none."""
+        names, wanted = received.topic_names, self.topic_id
+        if topic_id is not None and topic_id.int:
+            topic = topic or names.get(topic_id)
+        elif topic and wanted is not None and names.get(wanted) == topic:
+            topic_id = wanted  # the version has only names
+        return (
+            self.topic in (None, topic)
+            and wanted in (None, topic_id)
+            and self.partition in (None, partition)
+            and (self.group is None or group in (None, self.group))
+        )
+
+    def _has_place(self, received: Received) -> bool:
+        return bool(self.api.response_name) and any(self.is_selected(received, place) for place in _places(received))
 
     def _has_entity(self, message: Any, kind: Any, wanted: str | None) -> bool:
         return wanted is None or any(each.value == wanted for each in entities(message, kind))
 
     def _has_element(self, received: Received) -> bool:
-        if self.api.response_name and any(self.is_selected(received, place) for place in _places(received)):
-            return True
-        return (
+        return self._has_place(received) or (
             self.topic_id is None
             and self.partition is None
             and self._has_entity(received.request.message, "topicName", self.topic)

@@ -222,7 +222,7 @@ async def describe_groups(context: Context, request: DescribeGroupsRequest) -> R
                 if context.version >= 6:  # KIP-1043
                     part.error_code = ErrorCode.GROUP_ID_NOT_FOUND
                     what = "not found" if group is None else "not a classic group"
-                    part.error_message = f"Group {group_id} {'is ' if group else ''}{what}."
+                    part.error_message = f"Group {group_id[:100]} {'is ' if group else ''}{what}."
             if request.include_authorized_operations and not part.error_code:
                 part.authorized_operations = sum(1 << operation for operation in _OPERATIONS)
     return response

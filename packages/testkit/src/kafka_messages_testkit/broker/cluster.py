@@ -150,12 +150,12 @@ class ClusterState:
             return True
         try:
             log = self.topics.partition(name, ZERO, index)
-        except RequestError:
-            return True  # deleted meanwhile
-        if self.nodes[log.leader].is_running:
+            if not self.nodes[log.leader].is_running:
+                return False
             log.append_marker(*producer, is_commit)
-            return True
-        return False
+        except RequestError:
+            pass  # deleted meanwhile, or the producer has a later epoch there: Kafka gives up this marker
+        return True
 
 
 @dataclass(slots=True)

@@ -261,7 +261,7 @@ class ConsumerGroup:
 def _check_pattern(pattern: str | None) -> None:
     try:
         re.compile(pattern or "")
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError, FutureWarning) as error:
         message = f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {error}."
         raise RequestError(ErrorCode.INVALID_REGULAR_EXPRESSION, message) from None
 

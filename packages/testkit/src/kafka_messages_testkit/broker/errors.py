@@ -8,13 +8,15 @@ from typing import Protocol
 
 from kafka_messages.protocol import ErrorCode
 
+_LONGEST = 8000  # characters of a message, which may have up to 4 bytes; a string has at most 32,767
+
 
 class RequestError(Exception):
     """Error code of a response, or of one of its elements."""
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         super().__init__(code.name)
-        self.code, self.message = code, message
+        self.code, self.message = code, message and message[:_LONGEST]
 
 
 class Element(Protocol):

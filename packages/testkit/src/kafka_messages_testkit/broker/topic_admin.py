@@ -19,6 +19,7 @@ from .cluster import ClusterState, Context, Handler
 from .errors import RequestError
 from .topics import ZERO
 
+_MOST_PARTITIONS = 10_000
 _Created: TypeAlias = CreateTopicsResponse.CreatableTopicResult
 _Deleted: TypeAlias = DeleteTopicsResponse.DeletableTopicResult
 
@@ -26,6 +27,8 @@ _Deleted: TypeAlias = DeleteTopicsResponse.DeletableTopicResult
 async def create_topics(context: Context, request: CreateTopicsRequest) -> Response:
     """Answer as ``ReplicationControlManager.createTopics``, at any broker. Configs are ignored."""
     response, counts = CreateTopicsResponse(), Counter(topic.name for topic in request.topics)
+    if sum(len(topic.assignments) or max(topic.num_partitions, 0) for topic in request.topics) > _MOST_PARTITIONS:
+        raise RequestError(ErrorCode.POLICY_VIOLATION, f"A request can create at most {_MOST_PARTITIONS} partitions.")
     for name in counts:
         made = _Created(name=name, error_message=None)
         response.topics.append(made)
