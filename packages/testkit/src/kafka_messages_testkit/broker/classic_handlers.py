@@ -56,7 +56,7 @@ def _existing(context: Context, group_id: str) -> ClassicGroup:
 
 async def join_group(context: Context, request: JoinGroupRequest) -> Response:
     """Answer as ``GroupMetadataManager.classicGroupJoin``, once all members have joined."""
-    response = JoinGroupResponse(member_id=request.member_id)
+    response = JoinGroupResponse(member_id=request.member_id, protocol_name=None)
     with failures(response):
         _check(context, request.group_id)
         if not 0 < request.session_timeout_ms <= MOST_SESSION_MS:
@@ -69,7 +69,6 @@ async def join_group(context: Context, request: JoinGroupRequest) -> Response:
         elif request.member_id in group.pending:
             response = await _add(context, group, request, request.member_id)
         else:
-            response.protocol_name = None  # only in this case
             group.check_member(request.member_id, request.group_instance_id)
             response = await _rejoin(group, group.by_id[request.member_id], request)
     return response
@@ -95,7 +94,8 @@ async def _join_new(context: Context, group: ClassicGroup, request: JoinGroupReq
         return await _replace(context, group, request, member_id)
     if instance_id is None and context.version >= 4:  # KIP-394
         group.add_pending(member_id, request.session_timeout_ms / 1000)
-        return JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
+        code = ErrorCode.MEMBER_ID_REQUIRED
+        return JoinGroupResponse(error_code=code, member_id=member_id, protocol_name=None)
     return await _add(context, group, request, member_id)
 
 
@@ -141,6 +141,8 @@ async def _rejoin(group: ClassicGroup, member: ClassicMember, request: JoinGroup
 
 async def sync_group(context: Context, request: SyncGroupRequest) -> Response:
     """Answer as ``GroupMetadataManager.classicGroupSync``, once the leader has sent the assignment."""
+    if context.version >= 5 and None in (request.protocol_type, request.protocol_name):
+        raise RequestError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     group = _existing(context, request.group_id)
     group.check_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation:

@@ -87,6 +87,7 @@ async def delete_topics(context: Context, request: DeleteTopicsRequest) -> Respo
             topic = topics.find(name, id)
             made.name, made.topic_id = topic.name, topic.id
             topics.delete(topic)
+            context.cluster.offsets.forget_topic(topic.name)
         except RequestError as error:
             made.error_code, made.error_message = error.code, error.message or "This topic does not exist."
     return response
