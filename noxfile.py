@@ -171,7 +171,9 @@ def nightly(session: nox.Session) -> None:
 def interop(session: nox.Session, *options: str) -> None:
     install(session, *UPSTREAM, *PEERS, "./packages/pipeline")
     session.run("python", "-m", "pytest", "tests/interop", *options)
-    if not options:  # with the broker's jars, which tests/interop has downloaded
+    if not options:
+        session.run("python", "-m", "pytest", "tests/testkit/clients")
+        # With the broker's jars, which tests/interop has downloaded.
         jars = {"KAFKA_JARS": ".work/interop/kafka"}
         session.run("python", "-m", "pytest", "tests/records/test_kafka_classes.py", env=jars)
 

@@ -718,6 +718,7 @@ async def commits(side: Side) -> None:
     await side.ask("group", DescribeGroupsRequest(groups=[group]))
     await side.tell(delete(ids=[side.ids[other]]))
     await side.until(metadata(other, allow_auto_topic_creation=False), lambda it: it.topics[0].error_code)
+    await side.until(committed(side, group), lambda it: len(it.groups[0].topics) == 1)
     await side.ask("deleted topic", committed(side, group, topics={other: [0]}))
     await side.ask("without deleted topic", committed(side, group))
 
@@ -905,7 +906,7 @@ async def transaction(side: Side) -> None:
     await side.ask("aborted at the latest", list_offsets(name, -3, -3, isolation_level=1))
     producer = producer if ended.producer_id < 0 else (ended.producer_id, ended.producer_epoch)
     await side.ask("third", add(id, producer, name, 0))
-    await side.ask("while open", init(id))
+    await side.ask("while open", init(id), is_retried=False)
     made = await side.until(init(id), lambda it: it.error_code == 0)
     await settled(side, name)
     await side.ask("fenced", add(id, producer, name, 0))

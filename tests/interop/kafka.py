@@ -16,6 +16,7 @@ ROOT = HERE.parents[1]
 SOURCE = ROOT / "specs" / "kafka" / "SOURCE"
 MAVEN_SECONDS = 900
 COMPILE_SECONDS = 120
+BUILD_SECONDS = 600
 LINES_SHOWN = 40
 
 
@@ -62,14 +63,15 @@ class Java:
     @cache
     def prepare(cls, work: Path) -> Java:
         """Download Kafka and compile the programs below ``work``, once per process."""
-        libraries = cls.of("kafka", work).classpath
-        classes = work / "classes"
-        sources = sorted(str(path) for path in (HERE / "java").glob("*.java"))
-        bounded(
-            ["javac", "-Xlint:all,-classfile", "-Werror", "-d", str(classes), "-cp", libraries, *sources],
-            COMPILE_SECONDS,
-        )
-        return cls(os.pathsep.join([str(HERE / "java"), str(classes), libraries]))
+        folder = HERE / "java"
+        made = cls.of("kafka", work).compiled(sorted(folder.glob("*.java")), work / "classes")
+        return cls(os.pathsep.join([str(folder), made.classpath]))
+
+    def compiled(self, sources: Sequence[Path], classes: Path) -> Java:
+        """Return an instance that also has programs, compiled into the folder ``classes``. Raise InteropError."""
+        options = ["-Xlint:all,-classfile", "-Werror", "-d", str(classes), "-cp", self.classpath]
+        bounded(["javac", *options, *map(str, sources)], COMPILE_SECONDS)
+        return Java(os.pathsep.join([str(classes), self.classpath]))
 
     def command(self, main: str, *arguments: str, heap: str = "256m") -> list[str]:
         return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-cp", self.classpath, main, *arguments]
@@ -91,6 +93,14 @@ def bounded(command: Sequence[str], seconds: float) -> str:
     if done.returncode != 0:
         raise InteropError(f"{command[0]} {name} exited with {done.returncode}:\n{last(done.stdout + done.stderr)}")
     return done.stdout
+
+
+def built_go(folder: Path, program: Path) -> str:
+    """Build the Go program in a folder and return its path. Raise InteropError."""
+    if shutil.which("go") is None:
+        raise InteropError("the command go is needed to build franz-go's program")
+    bounded(["go", "build", "-C", str(folder), "-o", str(program.resolve()), "."], BUILD_SECONDS)
+    return str(program.resolve())
 
 
 def last(text: str | bytes | None) -> str:

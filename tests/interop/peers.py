@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .kafka import HERE, Java, bounded
+from .kafka import HERE, Java, bounded, built_go
 from .make import WORK
 
 CLIENT_SECONDS = 240
-BUILD_SECONDS = 600
 RECORDS = 200
 PLAIN_AND_COMPRESSED = ("none", "gzip", "snappy", "lz4", "zstd")
 PYTHON = ("librdkafka", "kafka-python", "aiokafka")
@@ -58,14 +57,9 @@ def peer(name: str, work: Path = WORK) -> Peer:
     """Return a client, built below ``work`` if necessary. Raise InteropError."""
     makes: dict[str, Callable[[], Sequence[str]]] = {
         "java": lambda: Java.prepare(work).command("Talk"),
-        "franz-go": lambda: _go(work / "talk"),
+        "franz-go": lambda: (built_go(HERE / "go", work / "talk"),),
     }
     return Peer(name, makes[name]() if name in makes else (sys.executable, "-m", "tests.interop.talk", name))
-
-
-def _go(program: Path) -> Sequence[str]:
-    bounded(["go", "build", "-C", str(HERE / "go"), "-o", str(program.resolve()), "."], BUILD_SECONDS)
-    return [str(program.resolve())]
 
 
 def expected(prefix: str, codecs: Sequence[str]) -> dict[str, list[list[object]]]:

@@ -29,6 +29,7 @@ from kafka_records import read_batches
 SECONDS = 20
 RECENT = 1_750_000_000_000
 """Timestamps after this one, in milliseconds, are those of the brokers' clocks."""
+BUSY = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 CLOSED = "connection closed"
 FICTION = {(ApiKey.PRODUCE, version) for version in range(3)}
 """Versions that brokers since Kafka 4.0 announce but reject; see tests/interop/test_client.py."""
@@ -93,10 +94,13 @@ class Side:
         theirs, ours = announced.versions[of.key], of.stable_versions
         return range(max(theirs.lowest, ours.lowest, 3 * (of.key == ApiKey.PRODUCE)), min(theirs.highest, ours.highest) + 1)
 
-    async def ask(self, label: str, request: Request[Any], *, only: str | None = None) -> Any:
+    async def ask(
+        self, label: str, request: Request[Any], *, only: str | None = None, is_retried: bool = True
+    ) -> Any:
         """Send a request, keep its response under a label, and return it; None if the broker closes the connection.
 
-        With ``only``, elements of its arrays with other names are dropped: those of other conversations.
+        With ``only``, elements of its arrays with other names are dropped: those of other conversations. Unless
+        ``is_retried`` is False, it is sent again while the broker is busy.
         """
         version = await self.version(request)
         request = request.downgraded(version)
@@ -104,6 +108,9 @@ class Side:
         assert label not in self.answers, label
         try:
             response = await (await self.connection()).request(request, version)
+            while is_retried and any(each.code in BUSY for each in errors(response)):
+                await asyncio.sleep(0.02)
+                response = await (await self.connection()).request(request, version)
         except ConnectionError:
             await self.close()
             self.answers[label] = CLOSED

@@ -66,7 +66,8 @@ class Consumer:
     async def sync(self, *assignments: tuple[Consumer, bytes], **changes: Any) -> SyncGroupResponse:
         kind = SyncGroupRequest.SyncGroupRequestAssignment
         given = [kind(member_id=each.member_id, assignment=assignment) for each, assignment in assignments]
-        return await self.connection.request(SyncGroupRequest(**(self.identity() | {"assignments": given} | changes)))
+        fields = {"protocol_type": "consumer", "protocol_name": "range", "assignments": given}
+        return await self.connection.request(SyncGroupRequest(**(self.identity() | fields | changes)))
 
     async def heartbeat(self, **changes: Any) -> ErrorCode:
         response = await self.connection.request(HeartbeatRequest(**(self.identity() | changes)))

@@ -45,8 +45,8 @@ def joined(consumer: Consumer, leader: Consumer | str, *members: Consumer, skips
     )
 
 
-def refused(code: ErrorCode, member_id: str) -> JoinGroupResponse:
-    """Return the response to a member that is unknown or fenced."""
+def refused(code: ErrorCode, member_id: str = "") -> JoinGroupResponse:
+    """Return the response to a member that may not join."""
     return JoinGroupResponse(error_code=code, member_id=member_id, protocol_name=None)
 
 
@@ -65,7 +65,7 @@ def test_a_new_member_gets_an_id_and_joins_with_it() -> None:
         one = await scene.consumer("one")
         first = await one.join()
         assert re.fullmatch("one-[0-9a-f-]{36}", one.member_id)
-        assert first == JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=one.member_id)
+        assert first == refused(ErrorCode.MEMBER_ID_REQUIRED, one.member_id)
         assert await one.join() == joined(one, one, one)
         assert one.generation == 1
         assert await one.sync((one, b"all")) == synced(b"all")
@@ -80,7 +80,7 @@ def test_a_member_joins_and_syncs_in_all_versions(version: int) -> None:
         one = await scene.consumer("one")
         response = await one.join(version)
         if version >= 4:
-            assert response == JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=one.member_id)
+            assert response == refused(ErrorCode.MEMBER_ID_REQUIRED, one.member_id).downgraded(version)
             response = await one.join(version)
         assert response == joined(one, one, one).downgraded(version)
 
@@ -114,7 +114,7 @@ def test_members_vote_for_a_protocol_that_all_support() -> None:
         responses = await asyncio.gather(*[await each.begin_join() for each in (two, three)], one.join())
         assert [each.protocol_name for each in responses] == ["sticky"] * 3
         assert [each.metadata for each in responses[2].members] == [b"1", b"2", b"3"]
-        inconsistent = JoinGroupResponse(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        inconsistent = refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
         assert await other.join() == inconsistent
         other.protocols = one.protocols
         assert await other.join(protocol_type="connect") == inconsistent
@@ -350,6 +350,7 @@ def test_requests_with_a_wrong_generation_or_member_are_refused() -> None:
             (ErrorCode.UNKNOWN_MEMBER_ID, {"member_id": "other"}),
             (ErrorCode.INCONSISTENT_GROUP_PROTOCOL, {"protocol_type": "connect"}),
             (ErrorCode.INCONSISTENT_GROUP_PROTOCOL, {"protocol_name": "sticky"}),
+            (ErrorCode.INCONSISTENT_GROUP_PROTOCOL, {"protocol_name": None, "group_id": ""}),
         ):
             assert await one.sync(**changes) == SyncGroupResponse(error_code=code), changes
 
@@ -371,7 +372,27 @@ def test_invalid_join_requests_are_refused(code: ErrorCode, changes: dict[str, A
     async def play(scene: Scene) -> None:
         one = await scene.consumer("one")
         response = await one.join(**changes)
-        assert response == JoinGroupResponse(error_code=code, member_id=changes.get("member_id", ""))
+        assert response == refused(code, changes.get("member_id", ""))
+
+    played(play)
+
+
+def test_a_given_member_id_is_not_for_static_members() -> None:
+    async def play(scene: Scene) -> None:
+        one = await scene.consumer("one")
+        await one.join()
+        assert await one.join(group_instance_id="first") == refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+    played(play)
+
+
+def test_repeated_protocols_count_once() -> None:
+    async def play(scene: Scene) -> None:
+        one, two = await scene.consumer("one"), await scene.consumer("two")
+        one.protocols = [("range", b"first"), ("range", b"last")]
+        await one.enter()
+        first, leading = await asyncio.gather(await two.begin_join(), one.join())
+        assert (first.protocol_name, leading.members[0].metadata) == ("range", b"last")
 
     played(play)
 
@@ -480,10 +501,10 @@ def test_a_moved_coordinator_answers_waiting_and_later_requests() -> None:
         join = await two.begin_join()
         member_id = two.member_id
         scene.cluster.move_coordinator(GROUP, 3 - found)
-        assert await join == JoinGroupResponse(error_code=ErrorCode.NOT_COORDINATOR, member_id=member_id)
+        assert await join == refused(ErrorCode.NOT_COORDINATOR, member_id)
         assert await one.heartbeat() == ErrorCode.NOT_COORDINATOR
-        assert await one.join() == JoinGroupResponse(error_code=ErrorCode.NOT_COORDINATOR, member_id=one.member_id)
+        assert await one.join() == refused(ErrorCode.NOT_COORDINATOR, one.member_id)
 
-    with pytest.raises(ValueError, match="there is no broker 9; the node ids are 1"), KafkaCluster() as cluster:
+    with pytest.raises(ValueError, match="node_id: broker 9 is not running"), KafkaCluster() as cluster:
         cluster.move_coordinator(GROUP, 9)
     played(play, brokers=2)

@@ -64,8 +64,13 @@ def test_a_coordinator_stays_while_its_broker_runs() -> None:
             key: node for key, node in before.items() if node != 2
         }
         assert {node for key, node in after.items() if before[key] == 2} == {1, 3}
+        with pytest.raises(ValueError, match="node_id: broker 2 is not running"):
+            cluster.move_coordinator("0", 2)
+        state.nodes[2].is_running = True
         cluster.move_coordinator("0", 2)
-        assert state.coordinator("0") != 2
+        assert state.coordinator("0") == 2
+        state.nodes[2].is_running = False
+        assert state.coordinator("0") == after["0"]
         state.nodes[1].is_running = state.nodes[3].is_running = False
         assert state.coordinator("0") == -1
         request = FindCoordinatorRequest(coordinator_keys=["0"])

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from kafka_messages import (
+    DeleteTopicsRequest,
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetFetchRequest,
@@ -230,13 +231,22 @@ def test_transactions_commit_offsets_in_the_order_of_requests() -> None:
     assert (offsets.of_group("g"), offsets.is_pending("g", "t", 1)) == ({}, False)
 
 
+def test_a_deleted_topic_loses_its_offsets() -> None:
+    with KafkaCluster(topics={"orders": 1, "bills": 1}) as cluster:
+        cluster.commit(GROUP, {("orders", 0): 1, ("bills", 0): 2})
+        asked(cluster.bootstrap_servers, DeleteTopicsRequest(topic_names=["orders"]), version=5)
+        assert cluster.committed(GROUP) == {("bills", 0): 2}
+        [response] = asked(cluster.bootstrap_servers, fetch(), version=9)
+    assert [each.name for each in response.groups[0].topics] == ["bills"]
+
+
 def test_offsets_are_set_and_read_by_tests() -> None:
     with KafkaCluster(topics={"orders": 1}) as cluster:
         assert cluster.committed(GROUP) == {}
         cluster.commit(GROUP, {("orders", 0): 4})
         assert cluster.committed(GROUP) == {("orders", 0): 4}
-        with pytest.raises(ValueError, match="there is no partition 1 of a topic 'orders'"):
+        with pytest.raises(ValueError, match="partition must be from 0 to 0 for topic 'orders', not 1"):
             cluster.commit(GROUP, {("orders", 0): 5, ("orders", 1): 5})
-        with pytest.raises(ValueError, match="there is no partition 0 of a topic 'other'"):
+        with pytest.raises(ValueError, match="topic 'other' does not exist"):
             cluster.commit(GROUP, {("other", 0): 5})
         assert cluster.committed(GROUP) == {("orders", 0): 4}

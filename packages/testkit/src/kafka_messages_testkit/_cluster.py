@@ -23,9 +23,6 @@ from .broker.batches import now_ms
 from .broker.cluster import ClusterState, Context, Node
 from .broker.errors import RequestError
 from .broker.handlers import announced, feature_levels, handle
-from .broker.log import Log
-from .broker.offsets import Committed
-from .broker.topics import ZERO
 
 T = TypeVar("T")
 _HOST = "127.0.0.1"
@@ -152,24 +149,7 @@ class KafkaCluster(Kit):
 
         The state of the group is not checked. Raises ValueError for an unknown partition.
         """
-        self._started().call(self._commit, group, offsets)
-
-    def _commit(self, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
-        from .broker.offset_handlers import simple_group  # slow, see handlers.py
-
-        for topic, partition in offsets:
-            self._partition(topic, partition)
-        if group not in self._state.groups:
-            simple_group(self._state, group)
-        for (topic, partition), offset in offsets.items():
-            committed = Committed(offset, timestamp=int(time.time() * 1000))
-            self._state.offsets.commit(group, topic, partition, committed)
-
-    def _partition(self, topic: str, partition: int) -> Log:
-        try:
-            return self._state.topics.partition(topic, ZERO, partition)
-        except RequestError:
-            raise ValueError(f"there is no partition {partition} of a topic {topic!r}") from None
+        self._call(self._state.commit, group, offsets)
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
         """Return the committed offsets of a group by topic and partition."""
@@ -177,13 +157,11 @@ class KafkaCluster(Kit):
         return {place: committed.offset for place, committed in found.items()}
 
     def move_coordinator(self, key: str, node_id: int) -> None:
-        """Make a broker the coordinator of a group or transactional id.
+        """Make a running broker the coordinator of a group or transactional id.
 
-        The other brokers answer NOT_COORDINATOR from now on. Raises ValueError for an unknown node id.
+        The other brokers answer NOT_COORDINATOR from now on. Raises ValueError for a broker that is not running.
         """
-        if node_id not in self._state.nodes:
-            raise ValueError(f"there is no broker {node_id}; the node ids are {', '.join(map(str, self._state.nodes))}")
-        self._started().call(self._state.move_coordinator, key, node_id)
+        self._call(self._state.move_coordinator, key, node_id)
 
     async def _start(self) -> None:
         for node in self._state.nodes.values():

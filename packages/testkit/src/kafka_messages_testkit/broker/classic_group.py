@@ -200,7 +200,7 @@ class ClassicGroup:
         member = self.by_id.pop(member_id, None)
         if member is None:
             return
-        member.end_join(JoinGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
+        member.end_join(JoinGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID, protocol_name=None))
         member.end_sync(SyncGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
         self._cancel(member.expiry)
         self._unsynced.discard(member_id)
@@ -343,7 +343,7 @@ class ClassicGroup:
     def unload(self) -> None:
         code = ErrorCode.NOT_COORDINATOR
         for member in self.by_id.values():
-            member.end_join(JoinGroupResponse(error_code=code, member_id=member.id))
+            member.end_join(JoinGroupResponse(error_code=code, member_id=member.id, protocol_name=None))
             member.end_sync(SyncGroupResponse(error_code=code))
 
     def _become(self, state: GroupState) -> None:
@@ -361,4 +361,5 @@ class ClassicGroup:
 
 
 def names_and_metadata(request: JoinGroupRequest) -> list[tuple[str, bytes]]:
-    return [(each.name, bytes(each.metadata)) for each in request.protocols]
+    """Return the protocols of a request, without repeated names."""
+    return list({each.name: bytes(each.metadata) for each in request.protocols}.items())

@@ -67,6 +67,9 @@ async def join_group(context: Context, request: JoinGroupRequest) -> Response:
         if not request.member_id:
             response = await _join_new(context, group, request)
         elif request.member_id in group.pending:
+            if request.group_instance_id is not None:  # a static member gets no id in advance
+                response.member_id = ""
+                raise RequestError(ErrorCode.UNKNOWN_SERVER_ERROR)
             response = await _add(context, group, request, request.member_id)
         else:
             group.check_member(request.member_id, request.group_instance_id)
@@ -75,16 +78,14 @@ async def join_group(context: Context, request: JoinGroupRequest) -> Response:
 
 
 def _joined_group(context: Context, request: JoinGroupRequest) -> ClassicGroup:
-    groups = context.cluster.groups
-    group = groups.get(request.group_id)
+    group = context.cluster.groups.get(request.group_id)
     if isinstance(group, ClassicGroup):
         return group
     if group is not None and group.state != GroupState.EMPTY:
         raise RequestError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if request.member_id:
         raise RequestError(ErrorCode.UNKNOWN_MEMBER_ID)
-    groups[request.group_id] = made = ClassicGroup(request.group_id, groups)
-    return made
+    return context.cluster.create_group(request.group_id)
 
 
 async def _join_new(context: Context, group: ClassicGroup, request: JoinGroupRequest) -> JoinGroupResponse:
@@ -141,14 +142,14 @@ async def _rejoin(group: ClassicGroup, member: ClassicMember, request: JoinGroup
 
 async def sync_group(context: Context, request: SyncGroupRequest) -> Response:
     """Answer as ``GroupMetadataManager.classicGroupSync``, once the leader has sent the assignment."""
-    if context.version >= 5 and None in (request.protocol_type, request.protocol_name):
+    protocol = request.protocol_type, request.protocol_name
+    if context.version >= 5 and None in protocol:
         raise RequestError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     group = _existing(context, request.group_id)
     group.check_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation:
         raise RequestError(ErrorCode.ILLEGAL_GENERATION)
-    wrong_type = request.protocol_type not in (None, group.protocol_type)
-    if wrong_type or (group.protocol is not None and request.protocol_name not in (None, group.protocol)):
+    if context.version >= 5 and group.protocol is not None and protocol != (group.protocol_type, group.protocol):
         raise RequestError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if group.state == GroupState.PREPARING_REBALANCE:
         raise RequestError(ErrorCode.REBALANCE_IN_PROGRESS)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from kafka_messages import Response
@@ -13,13 +13,17 @@ from kafka_messages.connection import RequestReceived
 from kafka_messages.protocol import ErrorCode
 from kafka_records import Record, write_batch
 
+from .batches import now_ms
 from .errors import RequestError
 from .groups import Groups
 from .log import Log
-from .offsets import Offsets
+from .offsets import Committed, Offsets
 from .partitioner import choose_partition
 from .topics import OFFSETS, ZERO, Topic, Topics
 from .transactions import Partition, ProducerIdAndEpoch, Transactions
+
+if TYPE_CHECKING:
+    from .classic_group import ClassicGroup
 
 HOST = "127.0.0.1"
 
@@ -88,9 +92,12 @@ class ClusterState:
 
     def move_leader(self, topic: str, partition: int, node_id: int) -> None:
         log = self.log(topic, partition)
+        self._check_running(node_id)
+        log.lead(node_id)
+
+    def _check_running(self, node_id: int) -> None:
         if node_id not in [node.id for node in self.running]:
             raise RequestError(ErrorCode.BROKER_NOT_AVAILABLE, f"node_id: broker {node_id!r} is not running")
-        log.lead(node_id)
 
     def elect(self) -> None:
         """Move the partitions of stopped brokers to running ones, if there are any."""
@@ -99,6 +106,22 @@ class ClusterState:
             for log in topic.partitions:
                 if running and not self.nodes[log.leader].is_running:
                     log.lead(running[log.index % len(running)].id)
+
+    def create_group(self, id: str) -> ClassicGroup:
+        """Create a classic group; without members, it only has offsets."""
+        from .classic_group import ClassicGroup  # slow, see handlers.py
+
+        self.groups[id] = group = ClassicGroup(id, self.groups)
+        return group
+
+    def commit(self, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
+        """Commit offsets for a group, and create it if it does not exist. Raises RequestError."""
+        for place in offsets:
+            self.log(*place)
+        if group not in self.groups:
+            self.create_group(group)
+        for place, offset in offsets.items():
+            self.offsets.commit(group, *place, Committed(offset, timestamp=now_ms()))
 
     def coordinator(self, key: str) -> int:
         """Return the node id of the coordinator of a group or transactional id; -1 if no broker runs.
@@ -113,7 +136,8 @@ class ClusterState:
         return running[number % len(running)] if running else -1
 
     def move_coordinator(self, key: str, node_id: int) -> None:
-        """Let another broker coordinate a group or transactional id."""
+        """Let a running broker coordinate a group or transactional id. Raises RequestError."""
+        self._check_running(node_id)
         self.coordinators[key] = node_id
         if key in self.groups:
             self.groups[key].unload()

@@ -8,10 +8,9 @@ from kafka_messages import FindCoordinatorRequest, FindCoordinatorResponse, Requ
 from kafka_messages.enums import CoordinatorType
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import Context, Handler
+from .cluster import HOST, Context, Handler
 from .errors import RequestError, failures
 
-_HOST = "127.0.0.1"
 _KNOWN = (CoordinatorType.GROUP, CoordinatorType.TRANSACTION)
 
 
@@ -28,7 +27,7 @@ async def find_coordinator(context: Context, request: FindCoordinatorRequest) ->
                 raise RequestError(ErrorCode.INVALID_REQUEST)
             if node_id < 0:
                 raise RequestError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-            part.node_id, part.host, part.port = node_id, _HOST, context.cluster.nodes[node_id].port
+            part.node_id, part.host, part.port = node_id, HOST, context.cluster.nodes[node_id].port
     if context.version >= 4:
         return FindCoordinatorResponse(coordinators=found)
     part = found[0]

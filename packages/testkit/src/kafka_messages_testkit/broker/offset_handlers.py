@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 from typing import Any, TypeAlias
 
@@ -16,8 +15,8 @@ from kafka_messages import (
 )
 from kafka_messages.protocol import ErrorCode
 
-from .classic_group import ClassicGroup
-from .cluster import ClusterState, Context, Handler
+from .batches import now_ms
+from .cluster import Context, Handler
 from .errors import RequestError, failures
 from .offsets import Committed
 from .topics import ZERO
@@ -46,7 +45,7 @@ def check_commit(
     context.check_coordinator(group_id)
     group = context.cluster.groups.get(group_id)
     if group is None and generation < 0:
-        group = simple_group(context.cluster, group_id)
+        group = context.cluster.create_group(group_id)
     if group is None:
         is_new = context.version >= 9 and not is_transactional
         raise RequestError(ErrorCode.GROUP_ID_NOT_FOUND if is_new else ErrorCode.ILLEGAL_GENERATION)
@@ -58,18 +57,12 @@ def check_commit(
         raise
 
 
-def simple_group(cluster: ClusterState, group_id: str) -> ClassicGroup:
-    """Create a group that only commits offsets."""
-    cluster.groups[group_id] = group = ClassicGroup(group_id, cluster.groups)
-    return group
-
-
 def committed_from(part: Any) -> Committed:
     """Return the offset in a partition of an OffsetCommit or TxnOffsetCommit request. Raises RequestError."""
     metadata = part.committed_metadata or ""
     if len(metadata) > MOST_METADATA:
         raise RequestError(ErrorCode.OFFSET_METADATA_TOO_LARGE)
-    return Committed(part.committed_offset, part.committed_leader_epoch, metadata, int(time.time() * 1000))
+    return Committed(part.committed_offset, part.committed_leader_epoch, metadata, now_ms())
 
 
 async def offset_commit(context: Context, request: OffsetCommitRequest) -> Response:
@@ -152,17 +145,9 @@ def _fetched(
 
 def _older(topic: FetchedTopic) -> OffsetFetchResponse.OffsetFetchResponseTopic:
     """Return a topic in the form of the versions before 8."""
+    names = ("partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code")
     kind = OffsetFetchResponse.OffsetFetchResponsePartition
-    parts = [
-        kind(
-            partition_index=each.partition_index,
-            committed_offset=each.committed_offset,
-            committed_leader_epoch=each.committed_leader_epoch,
-            metadata=each.metadata,
-            error_code=each.error_code,
-        )
-        for each in topic.partitions
-    ]
+    parts = [kind(**{name: getattr(each, name) for name in names}) for each in topic.partitions]
     return OffsetFetchResponse.OffsetFetchResponseTopic(name=topic.name, partitions=parts)
 
 

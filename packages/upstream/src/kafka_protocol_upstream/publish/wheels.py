@@ -15,6 +15,7 @@ PROJECTS: Mapping[str, Path] = {
     "kafka_messages": ROOT / "generated",
     "kafka_messages_native": ROOT / "packages" / "native",
     "kafka_messages_spark": ROOT / "packages" / "pipeline",
+    "kafka_messages_testkit": ROOT / "packages" / "testkit",
     "kafka_messages_tools": ROOT / "packages" / "tools",
     "kafka_protocol_pages": ROOT / "packages" / "pages",
     "kafka_protocol_upstream": ROOT / "packages" / "upstream",

@@ -66,7 +66,7 @@ class BatchPlanner:
             listed[group_of(file)].append(file)
         groups = []
         for key in sorted(listed.keys() | start.folders.keys()):
-            group = _Group(key, listed[key], start.folders.get(key, FolderPosition()), self._access, self._clock())
+            group = _SegmentGroup(key, listed[key], start.folders.get(key, FolderPosition()), self._access, self._clock())
             self._notice_late(group)
             groups.append(group)
         self._fill(groups, limit)
@@ -74,7 +74,7 @@ class BatchPlanner:
             return start
         return Progress({group.key: folder for group in groups if (folder := group.folder()) != FolderPosition()})
 
-    def _fill(self, groups: list[_Group], limit: Limit) -> None:
+    def _fill(self, groups: list[_SegmentGroup], limit: Limit) -> None:
         queue = [(ready.file.modified, number) for number, group in enumerate(groups) if (ready := group.peek())]
         heapify(queue)
         while queue and not limit.is_reached:
@@ -84,7 +84,7 @@ class BatchPlanner:
             if ready := groups[number].peek():
                 heappush(queue, (ready.file.modified, number))
 
-    def _notice_late(self, group: _Group) -> None:
+    def _notice_late(self, group: _SegmentGroup) -> None:
         seen, names = self._seen[group.key], group.names
         late = [name for name in names if seen and name not in seen and group.is_done(name)]
         seen.update(names)
@@ -102,7 +102,7 @@ class _Ready:
     from_offset: int | None = None
 
 
-class _Group:
+class _SegmentGroup:
     def __init__(self, key: str, files: list[File], start: FolderPosition, access: LogAccess, now: float) -> None:
         self.key = key
         self._in_order = is_in_order(key)
