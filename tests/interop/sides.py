@@ -6,12 +6,10 @@ import asyncio
 import dataclasses
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
 from typing import Any, TypeAlias
 from uuid import UUID
 
 from kafka_messages import (
-    ApiVersionsRequest,
     CreateTopicsRequest,
     FindCoordinatorRequest,
     InitProducerIdRequest,
@@ -92,11 +90,11 @@ class Side:
         assert announced is not None
         of = api(type(request))
         theirs, ours = announced.versions[of.key], of.stable_versions
-        return range(max(theirs.lowest, ours.lowest, 3 * (of.key == ApiKey.PRODUCE)), min(theirs.highest, ours.highest) + 1)
+        return range(
+            max(theirs.lowest, ours.lowest, 3 * (of.key == ApiKey.PRODUCE)), min(theirs.highest, ours.highest) + 1
+        )
 
-    async def ask(
-        self, label: str, request: Request[Any], *, only: str | None = None, is_retried: bool = True
-    ) -> Any:
+    async def ask(self, label: str, request: Request[Any], *, only: str | None = None, is_retried: bool = True) -> Any:
         """Send a request, keep its response under a label, and return it; None if the broker closes the connection.
 
         With ``only``, elements of its arrays with other names are dropped: those of other conversations. Unless
@@ -121,18 +119,20 @@ class Side:
         self.answers[label] = self._plain("", response, only)
         return response
 
-    async def tell(self, request: Request[Any]) -> Any:
-        """Send a request at its highest version and return its response, without keeping it."""
-        version = (await self.versions(request))[-1]
+    async def tell(self, request: Request[Any], version: int | None = None) -> Any:
+        """Send a request, by default at its highest version, and return its response, without keeping it."""
+        version = (await self.versions(request))[-1] if version is None else version
         return await (await self.connection()).request(request.downgraded(version), version)
 
     def start(self, label: str, request: Request[Any]) -> asyncio.Task[Any]:
         return asyncio.create_task(self.ask(label, request))
 
-    async def until(self, request: Request[Any], is_met: Callable[[Any], object]) -> Any:
+    async def until(
+        self, request: Request[Any], is_met: Callable[[Any], object], version: int | None = None
+    ) -> Any:
         """Repeat ``tell`` until the response is as expected."""
         async with asyncio.timeout(SECONDS):
-            while not is_met(response := await self.tell(request)):
+            while not is_met(response := await self.tell(request, version)):
                 await asyncio.sleep(0.02)
         return response
 
@@ -180,7 +180,9 @@ class Side:
             return value and "an id"
         if key == "records":
             return self._batches(bytes(value or b""))
-        if key.endswith(("timestamp", "epoch")) and value > RECENT or key == "finalized_features_epoch" and value >= 0:
+        if (key.endswith(("timestamp", "epoch")) and value > RECENT) or (
+            key == "finalized_features_epoch" and value >= 0
+        ):
             return "any"
         return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else value
 
@@ -200,7 +202,7 @@ class Side:
                     "header": [batch.size, *batch.data[12:17], *batch.data[21:23], batch.producer_epoch],
                     "sequences": (batch.base_sequence, batch.count, batch.last_offset_delta),
                     "records": [] if batch.is_control else [repr(each) for each in batch.records()],
-                    "control": batch.data[61:] [-12:] if batch.is_control else b"",
+                    "control": batch.data[61:][-12:] if batch.is_control else b"",
                 }
             )
         return [*found, {"incomplete": len(data) - start}]

@@ -103,13 +103,8 @@ class _Read:
     def read(self, log: Log, each: Any, part: FetchResponse.PartitionData) -> None:
         is_committed = self.request.isolation_level == IsolationLevel.READ_COMMITTED
         end = log.last_stable_offset if is_committed else log.end
-        limit = min(each.partition_max_bytes, self.left)
-        batches = log.read(each.fetch_offset, end, limit, not self.size)
-        data = b"".join(batch.data for batch in batches)
-        if batches and len(data) < limit:  # as in Kafka, the next batch is cut off
-            data += b"".join(batch.data for batch in log.read(batches[-1].last_offset + 1, end, 0, True))
-            data = data[:limit]
-        size = len(data)
+        batches = log.read(each.fetch_offset, end, min(each.partition_max_bytes, self.left), not self.size)
+        size = sum(batch.size for batch in batches)
         self.size, self.left = self.size + size, max(self.left - size, 0)
         if is_committed:
             aborted = log.aborted(each.fetch_offset, batches[-1].last_offset + 1) if batches else []
@@ -119,7 +114,7 @@ class _Read:
         if version < 4:  # these versions have formats 0 and 1 only
             part.records = converted(batches, each.fetch_offset, 1 if version >= 2 else 0)
         else:
-            part.records = data
+            part.records = b"".join(batch.data for batch in batches)
 
 
 _SINCE: dict[int, int] = {
