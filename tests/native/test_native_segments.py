@@ -14,7 +14,7 @@ import pytest
 from kafka_records import _native
 from kafka_records.crc import plain_crc32c
 from kafka_records.segments.batch_writer import write_batches
-from kafka_records.segments.frames import PADDING, Log
+from kafka_records.segments.frames import PADDING, LogData
 from kafka_records.segments.headers import HeaderColumns
 from kafka_records.segments.reader import read_segments
 
@@ -273,7 +273,7 @@ def test_unaligned_buffers_raise_value_error() -> None:
 
 def test_int32_starts_are_accepted() -> None:
     data = np.frombuffer(some_batches(random.Random(1)) + bytes(PADDING), np.uint8)
-    log = Log(data, len(data) - PADDING)
+    log = LogData(data, len(data) - PADDING)
     starts = np.zeros(3, np.int32)
     wanted, found = HeaderColumns(log, starts.astype(np.int64)), HeaderColumns(log, starts)
     assert all((value == getattr(wanted, name)).all() for name, value in vars(found).items())

@@ -17,7 +17,7 @@ from kafka_message_generator.compat import command as compat_command
 from kafka_message_generator.cost import command as cost_command
 from kafka_message_generator.export import command as export_command
 from kafka_message_generator.render import package
-from kafka_message_generator.render.identity import RequestError, identity_of
+from kafka_message_generator.render.identity import IdentityError, identity_of
 from kafka_message_generator.spec.components import OPTIONAL, component_problem
 from kafka_message_generator.spec.source import SpecError
 
@@ -48,7 +48,7 @@ def reported(run: Callable[[], int]) -> int:
         print(error, file=sys.stderr)
         print(f"{len(error.problems)} problem(s); nothing was generated", file=sys.stderr)
         return 1
-    except RequestError as error:
+    except IdentityError as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:

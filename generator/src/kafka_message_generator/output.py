@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kafka_message_generator.render.identity import RequestError
+from kafka_message_generator.render.identity import IdentityError
 from kafka_message_generator.render.package import MANIFEST, PackageRequest, inputs_hash, tools
 from kafka_message_generator.spec.settings import Settings
 from kafka_message_generator.spec.source import Location, Problems
@@ -37,9 +37,9 @@ def is_current(request: PackageRequest) -> bool:
 
 
 def check_folder(output: Path) -> None:
-    """Raise RequestError if the folder has files but is not a generated package."""
+    """Raise IdentityError if the folder has files but is not a generated package."""
     if output.exists() and any(output.iterdir()) and not (output / MANIFEST).exists():
-        raise RequestError(
+        raise IdentityError(
             f"{output} contains files but no {MANIFEST}, so it is not a generated package; choose another folder"
         )
 

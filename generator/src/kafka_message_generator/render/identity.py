@@ -17,7 +17,7 @@ from kafka_message_generator.spec.settings import FILE, Settings
 TOOLS = "kafka-messages-tools"
 
 
-class RequestError(ValueError):
+class IdentityError(ValueError):
     """Raised for a missing or invalid package name, or an unsuitable output folder."""
 
 
@@ -56,16 +56,16 @@ class Identity:
 
 def checked_name(given: str | None) -> str | None:
     if given is not None and (reason := import_name_problem(given)) is not None:
-        raise RequestError(reason)
+        raise IdentityError(reason)
     return given
 
 
 def identity_of(definitions: Definitions, given: str | None) -> Identity:
-    """Return the identity of a package; the import name ``given`` overrides the settings. Raises RequestError."""
+    """Return the identity of a package; the import name ``given`` overrides the settings. Raises IdentityError."""
     settings = definitions.settings
     name = given or settings.import_name
     if name is None:
-        raise RequestError(f"the package has no name; give --package NAME, or import-name below [package] in {FILE}")
+        raise IdentityError(f"the package has no name; give --package NAME, or import-name below [package] in {FILE}")
     is_own = name == settings.import_name  # the settings describe only a package of their own name
     distribution = settings.distribution if is_own else None
     metadata = {

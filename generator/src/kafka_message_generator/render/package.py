@@ -65,7 +65,7 @@ Progress = Callable[[int, int], None]
 class PackageRequest:
     """Definitions, output folder and options of a package to generate.
 
-    ``package`` and ``components`` override the settings. Raises RequestError for an invalid name.
+    ``package`` and ``components`` override the settings. Raises IdentityError for an invalid name.
     """
 
     specs: Path

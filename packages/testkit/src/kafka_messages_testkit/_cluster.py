@@ -20,7 +20,7 @@ from ._group import Group
 from ._kit import Kit
 from ._selectors import Received
 from .broker.batches import now_ms
-from .broker.cluster import ClusterState, Context, Node
+from .broker.cluster import BrokerNode, ClusterState, Context
 from .broker.errors import RequestError
 from .broker.handlers import announced, feature_levels, handle
 
@@ -52,7 +52,7 @@ class KafkaCluster(Kit):
         if type(brokers) is not int or brokers < 1:
             raise ValueError(f"brokers must be a number from 1 on, not {brokers!r}")
         self._state = ClusterState(seed)
-        self._nodes = self._state.nodes = {number: Node(number, 0) for number in range(1, brokers + 1)}
+        self._nodes = self._state.nodes = {number: BrokerNode(number, 0) for number in range(1, brokers + 1)}
         self._announced = announced(release)
         self._state.transactions.is_version_2 = "transaction.version" in feature_levels(release)
         self._listeners: dict[int, Listener] = {}
@@ -167,7 +167,7 @@ class KafkaCluster(Kit):
         for node in self._state.nodes.values():
             await self._open(node)
 
-    async def _open(self, node: Node) -> None:
+    async def _open(self, node: BrokerNode) -> None:
         self._listeners[node.id] = await serve(
             partial(self._respond, node.id),
             _HOST,
@@ -179,7 +179,7 @@ class KafkaCluster(Kit):
         node.port, node.is_running = self._listeners[node.id].port, True
         self._state.elect()
 
-    async def _close(self, node: Node) -> None:
+    async def _close(self, node: BrokerNode) -> None:
         node.is_running = False
         await self._listeners.pop(node.id).close(0)
         self._state.elect()

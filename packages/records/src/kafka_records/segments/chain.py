@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _native
 from ..format import OVERHEAD, SMALLEST
-from .frames import Bools, Bytes, Ints, Log, faults, intact
+from .frames import Bools, Bytes, Ints, LogData, faults, intact
 
 _int32 = Struct(">i").unpack_from
 # Result of the core for checksums that it does not compute (formats 0 and 1).
@@ -41,11 +41,11 @@ class Follower:
         self._start = np.empty(0, np.int64)
         self._fault = self._sums = np.empty(0, np.uint8)
 
-    def follow(self, log: Log, at: int, last: int, most: int) -> Chain:
+    def follow(self, log: LogData, at: int, last: int, most: int) -> Chain:
         follow = self._followed if _native.core is None else self._by_core
         return follow(log, at, last, most)
 
-    def _by_core(self, log: Log, at: int, last: int, most: int) -> Chain:
+    def _by_core(self, log: LogData, at: int, last: int, most: int) -> Chain:
         if len(self._start) != most:
             self._start = np.empty(most, np.int64)
             self._fault, self._sums = np.empty(most, np.uint8), np.empty(most, np.uint8)
@@ -61,7 +61,7 @@ class Follower:
             chain.sums[old] = intact(log, start[old], chain.size[old])
         return chain
 
-    def _followed(self, log: Log, at: int, last: int, most: int) -> Chain:
+    def _followed(self, log: LogData, at: int, last: int, most: int) -> Chain:
         starts, stop, need = _places(log, at, last, self._largest, most)
         chain = Chain(np.array(starts, np.int64), stop, need, np.empty(0, np.int64), None)
         if starts:
@@ -70,7 +70,7 @@ class Follower:
         return chain
 
 
-def _places(log: Log, at: int, last: int, largest: int, most: int) -> tuple[list[int], int, int]:
+def _places(log: LogData, at: int, last: int, largest: int, most: int) -> tuple[list[int], int, int]:
     size = log.size
     view = log.bytes.data[:size]
     smallest, largest = SMALLEST[0] - OVERHEAD, largest - OVERHEAD

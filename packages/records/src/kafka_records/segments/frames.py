@@ -45,7 +45,7 @@ _SEARCH_BYTES = 64 << 20
 _SEARCH_FACTOR = 16
 
 
-class Log:
+class LogData:
     """``size`` bytes of data and ``PADDING`` arbitrary bytes, with vectorized reads of big-endian numbers."""
 
     __slots__ = ("_views", "bytes", "size")
@@ -68,16 +68,16 @@ class Log:
         return not self.bytes[low:high].any()
 
 
-def padded(data: bytes | bytearray | memoryview | Bytes) -> Log:
+def padded(data: bytes | bytearray | memoryview | Bytes) -> LogData:
     array = data if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
-    return Log(np.concatenate((array, np.zeros(PADDING, np.uint8))), len(array))
+    return LogData(np.concatenate((array, np.zeros(PADDING, np.uint8))), len(array))
 
 
-def stored_sums(log: Log, start: Ints, magic: Ints) -> Ints:
+def stored_sums(log: LogData, start: Ints, magic: Ints) -> Ints:
     return log.at(start + np.where(magic == 2, CRC_AT[2], CRC_AT[0]), ">u4")
 
 
-def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
+def actual_sums(log: LogData, start: Ints, size: Ints, magic: Ints) -> Ints:
     view, crc32c = log.bytes.data, checksum()
     batches = zip(start.tolist(), (start + size).tolist(), magic.tolist(), strict=True)
     new, old = SUMMED_FROM[2], SUMMED_FROM[0]
@@ -85,13 +85,13 @@ def actual_sums(log: Log, start: Ints, size: Ints, magic: Ints) -> Ints:
     return np.fromiter(sums, np.int64, len(start))
 
 
-def intact(log: Log, start: Ints, size: Ints) -> Bools:
+def intact(log: LogData, start: Ints, size: Ints) -> Bools:
     magic = log.at(start + MAGIC_AT, "i1")
     result: Bools = stored_sums(log, start, magic) == actual_sums(log, start, size, magic)
     return result
 
 
-def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
+def faults(log: LogData, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
     """Return an index into ``FAULTS`` for each header, 0 if valid.
 
     ``strict`` also rejects values that no Kafka release writes; the numbers of these errors have no meaning.
@@ -119,7 +119,7 @@ def faults(log: Log, start: Ints, size: Ints, *, strict: bool = False) -> Ints:
     return result
 
 
-def _is_odd_batch(log: Log, start: Ints, count: Ints, delta: Ints) -> Bools:
+def _is_odd_batch(log: LogData, start: Ints, count: Ints, delta: Ints) -> Bools:
     result: Bools = count > delta + 1
     for place, kind in (
         (12, ">i4"),
@@ -131,7 +131,7 @@ def _is_odd_batch(log: Log, start: Ints, count: Ints, delta: Ints) -> Bools:
     return result
 
 
-def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
+def _is_odd_message(log: LogData, start: Ints, size: Ints, magic: Ints) -> Bools:
     key_at = np.where(magic == 1, start + 26, start + 18)
     key = log.at(key_at, ">i4")
     value_at = key_at + 4 + np.clip(key, 0, size)
@@ -142,7 +142,7 @@ def _is_odd_message(log: Log, start: Ints, size: Ints, magic: Ints) -> Bools:
     return result
 
 
-def fault_text(log: Log, start: int, size: int, fault: int) -> str:
+def fault_text(log: LogData, start: int, size: int, fault: int) -> str:
     at = np.array([start])
     magic = int(log.at(at + 16, "i1")[0])
     attributes = int(log.at(at + 21, ">i2")[0] if magic == 2 else log.at(at + 17, "i1")[0])
@@ -151,18 +151,18 @@ def fault_text(log: Log, start: int, size: int, fault: int) -> str:
     return FAULTS[fault].format(**numbers)
 
 
-def sum_text(log: Log, at: int, size: int) -> str:
+def sum_text(log: LogData, at: int, size: int) -> str:
     start, sizes = np.array([at]), np.array([size])
     magic = log.at(start + MAGIC_AT, "i1")
     stored, actual = stored_sums(log, start, magic)[0], actual_sums(log, start, sizes, magic)[0]
     return crc.sum_text(int(stored), int(actual), size)
 
 
-def plausible(log: Log, start: int, max_batch_bytes: int) -> bool:
+def plausible(log: LogData, start: int, max_batch_bytes: int) -> bool:
     return len(_candidates(log, start, start + 1, max_batch_bytes)) == 1
 
 
-def _candidates(log: Log, low: int, high: int, max_batch_bytes: int) -> Ints:
+def _candidates(log: LogData, low: int, high: int, max_batch_bytes: int) -> Ints:
     pos = low + np.flatnonzero(log.bytes[low + 16 : high + 16] <= 2)
     length = log.at(pos + 8, ">i4")
     pos = pos[(length >= SMALLEST[0] - OVERHEAD) & (length <= max_batch_bytes - OVERHEAD)]
@@ -181,7 +181,7 @@ class Search:
         self._rejected = 0
         self.given_up = False
 
-    def find(self, log: Log, low: int, high: int, *, at_end: bool) -> tuple[int, int]:
+    def find(self, log: LogData, low: int, high: int, *, at_end: bool) -> tuple[int, int]:
         """Find the first batch that starts in ``low`` to ``high - 1``; ``log`` must have ``PADDING`` bytes after ``high``.
 
         Return its position and 0. If a candidate extends past the loaded bytes, return its position and size, unless
@@ -207,7 +207,7 @@ class Search:
         self._rejected += 1
         self.given_up |= self._rejected > _REJECTED
 
-    def sound(self, log: Log, at: int, size: int) -> bool:
+    def sound(self, log: LogData, at: int, size: int) -> bool:
         self._left -= size
         self.given_up |= self._left < 0
         return not self.given_up and bool(intact(log, np.array([at]), np.array([size]))[0])
@@ -225,7 +225,7 @@ def find_batch(
     search = Search(max_batch_bytes)
     split = max(start, len(array) - PADDING)
     if split > start:
-        found, need = search.find(Log(array, len(array)), start, split, at_end=True)
+        found, need = search.find(LogData(array, len(array)), start, split, at_end=True)
         if need == 0:
             return found
     if search.given_up or start >= len(array):

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import CompressionError
 from ..format import CONTROL_KEY, HEADER
 from .compression import DecompressedData
-from .frames import PADDING, Bools, Bytes, Ints, Log
+from .frames import PADDING, Bools, Bytes, Ints, LogData
 from .headers import HeaderColumns
 from .objects import Faults, read_batches, read_messages
 from .record_columns import ColumnMaker, RecordColumns, RecordSections
@@ -163,7 +163,7 @@ class GroupDecoder:
 
 
 def control_types(records: RecordColumns, rows: Ints) -> tuple[Ints, Ints]:
-    log = Log(records.data, len(records.data))
+    log = LogData(records.data, len(records.data))
     return log.at(records.key_pos[rows], ">i2"), log.at(records.key_pos[rows] + 2, ">i2")
 
 

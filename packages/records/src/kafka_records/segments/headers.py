@@ -9,10 +9,10 @@ import numpy as np
 from .. import _native
 from ..format import COMPRESSION, CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from ..header import raw_header
-from .frames import Bools, Ints, Log
+from .frames import Bools, Ints, LogData
 
 
-def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
+def _header_fields(log: LogData, start: Ints) -> dict[str, Ints]:
     if _native.core is not None:
         columns = np.empty((len(_native.core.HEADER_FIELDS), len(start)), np.int64)
         _native.core.read_headers(log.bytes, np.ascontiguousarray(start, np.int64), columns)
@@ -28,7 +28,7 @@ def _header_fields(log: Log, start: Ints) -> dict[str, Ints]:
 class HeaderColumns:
     """Header fields, one array element per batch. Fields that formats 0 and 1 lack are -1 or False if not noted below."""
 
-    def __init__(self, log: Log, start: Ints) -> None:
+    def __init__(self, log: LogData, start: Ints) -> None:
         self.start = start
         fields = _header_fields(log, start)
         self.magic = fields["MAGIC"]

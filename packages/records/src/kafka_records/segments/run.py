@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .frames import Bools, Ints, Log
+from .frames import Bools, Ints, LogData
 
 # Maximum number of bytes of a corrupt range that are copied to the output.
 CORRUPT_BYTES = 1 << 20
@@ -14,7 +14,7 @@ CORRUPT_BYTES = 1 << 20
 class BatchRun:
     """Consecutive batches in ``log``. The scanner may overwrite ``log`` when its next result is requested."""
 
-    log: Log
+    log: LogData
     # File position of the first byte of `log`.
     base: int
     start: Ints

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .frames import PADDING, Log
+from .frames import PADDING, LogData
 
 # Default window size in bytes.
 CHUNK = 8 << 20
@@ -28,7 +28,7 @@ class Window:
         self._readinto = getattr(file, "readinto", None)
         self.base = position
         self.at_end = False
-        self.log = Log(np.zeros(PADDING, np.uint8), 0)
+        self.log = LogData(np.zeros(PADDING, np.uint8), 0)
         if position or _seekable(file):
             self._go_to(position)
 
@@ -64,7 +64,7 @@ class Window:
         if array is self.log.bytes:
             self.log.size = size
         else:
-            self.log = Log(array, size)
+            self.log = LogData(array, size)
         self.base = position
 
     def _read(self, array: Any, low: int, high: int) -> int:

@@ -29,7 +29,7 @@ HOST = "127.0.0.1"
 
 
 @dataclass(slots=True)
-class Node:
+class BrokerNode:
     """A broker."""
 
     id: int
@@ -43,16 +43,16 @@ class ClusterState:
     def __init__(self, seed: int | None) -> None:
         self.random = Random(seed)
         self.cluster_id = "kafka-messages-testkit"
-        self.nodes: dict[int, Node] = {}
+        self.nodes: dict[int, BrokerNode] = {}
         self.topics = Topics(self.random)
         self.groups = Groups(self.random)
         self.offsets = Offsets()
         self.transactions = Transactions(self._mark)
         self.coordinators: dict[str, int] = {}
-        """Node id of the coordinator of each group or transactional id that was moved."""
+        """BrokerNode id of the coordinator of each group or transactional id that was moved."""
 
     @property
-    def running(self) -> list[Node]:
+    def running(self) -> list[BrokerNode]:
         return [node for node in self.nodes.values() if node.is_running]
 
     @property

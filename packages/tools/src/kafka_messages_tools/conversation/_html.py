@@ -7,7 +7,7 @@ from html import escape
 
 from .._text import counted
 from ._text import clock, notes
-from ._turns import Skipped, Turn, explained
+from ._turns import Omitted, Turn, explained
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -51,13 +51,13 @@ pre { overflow-x: auto; background: var(--panel); padding: .6rem .8rem; border-r
 """
 
 
-def to_html(lines: Iterable[Turn | Skipped], title: str, explain: bool, show_secrets: bool) -> str:
+def to_html(lines: Iterable[Turn | Omitted], title: str, explain: bool, show_secrets: bool) -> str:
     rows = "\n".join(row for each in lines for row in _rows(each, explain, show_secrets))
     return _PAGE.format(title=escape(title), style=_STYLE, rows=rows or "<p>No exchanges.</p>")
 
 
-def _rows(each: Turn | Skipped, explain: bool, show_secrets: bool) -> Iterator[str]:
-    if isinstance(each, Skipped):
+def _rows(each: Turn | Omitted, explain: bool, show_secrets: bool) -> Iterator[str]:
+    if isinstance(each, Omitted):
         yield f'<p class="skipped">… {counted(each.count, "exchange")} left out</p>'
         return
     marks = " ".join(name for name, applies in (("error", each.is_error), ("rule", each.outcome)) if applies)

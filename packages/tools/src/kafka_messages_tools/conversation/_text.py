@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from time import gmtime, strftime
 
 from .._text import counted, wrapped
-from ._turns import Skipped, Turn, explained
+from ._turns import Omitted, Turn, explained
 
 _STYLES = {"dim": "2", "error": "1;31", "rule": "33", "title": "1"}
 # Maximum widths of the columns with client, and API with version.
@@ -16,7 +16,7 @@ _INDENT = 4
 _MOST_LINES = 3
 
 
-def to_text(lines: Iterable[Turn | Skipped], width: int, color: bool, explain: bool, show_secrets: bool) -> str:
+def to_text(lines: Iterable[Turn | Omitted], width: int, color: bool, explain: bool, show_secrets: bool) -> str:
     found = list(lines)
     turns = [each for each in found if isinstance(each, Turn)]
     clients = max((min(len(each.client), _WIDEST) for each in turns), default=0)
@@ -28,7 +28,7 @@ def to_text(lines: Iterable[Turn | Skipped], width: int, color: bool, explain: b
 
     out = []
     for each in found:
-        if isinstance(each, Skipped):
+        if isinstance(each, Omitted):
             out.append(styled(f"… {counted(each.count, 'exchange')} left out", "dim"))
             continue
         head = f"{shortened(each.client, _WIDEST):<{clients}} → {each.broker:<{brokers}}  {each.api:<{apis}}"

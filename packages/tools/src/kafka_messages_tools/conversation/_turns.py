@@ -53,7 +53,7 @@ class Turn:
 
 
 @dataclass(slots=True)
-class Skipped:
+class Omitted:
     """Exchanges without a line of their own."""
 
     count: int
@@ -83,7 +83,7 @@ def _equal(found: list[Turn], turn: Turn) -> Turn | None:
     return None
 
 
-def selected(found: list[Turn], limit: int, earlier: int) -> Iterator[Turn | Skipped]:
+def selected(found: list[Turn], limit: int, earlier: int) -> Iterator[Turn | Omitted]:
     """Yield at most ``limit`` lines, first those that matter, then the last ones, in their order."""
     by_weight = sorted(range(len(found)), key=lambda index: (found[index].matters, index), reverse=True)
     kept, skipped = set(by_weight[:limit]), earlier
@@ -92,11 +92,11 @@ def selected(found: list[Turn], limit: int, earlier: int) -> Iterator[Turn | Ski
             skipped += turn.count
             continue
         if skipped:
-            yield Skipped(skipped)
+            yield Omitted(skipped)
         skipped = 0
         yield turn
     if skipped:
-        yield Skipped(skipped)
+        yield Omitted(skipped)
 
 
 def _turn(exchange: RecordedExchange, show_secrets: bool) -> Turn:

@@ -66,7 +66,9 @@ class BatchPlanner:
             listed[group_of(file)].append(file)
         groups = []
         for key in sorted(listed.keys() | start.folders.keys()):
-            group = _SegmentGroup(key, listed[key], start.folders.get(key, FolderPosition()), self._access, self._clock())
+            group = _SegmentGroup(
+                key, listed[key], start.folders.get(key, FolderPosition()), self._access, self._clock()
+            )
             self._notice_late(group)
             groups.append(group)
         self._fill(groups, limit)
