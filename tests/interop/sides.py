@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import re
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import chain
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from kafka_messages import (
 from kafka_messages.aio import BrokerConnection, connect
 from kafka_messages.connection import errors
 from kafka_messages.protocol import ApiKey, ErrorCode, api
-from kafka_messages_testkit.broker.handlers import handler_of
+from kafka_messages_testkit.broker.handlers import FAMILIES
 from kafka_records import read_batches
 
 SECONDS = 20
@@ -29,8 +30,10 @@ RECENT = 1_750_000_000_000
 """Timestamps after this one, in milliseconds, are those of the brokers' clocks."""
 BUSY = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 CLOSED = "connection closed"
-FICTION = {(ApiKey.PRODUCE, version) for version in range(3)}
-"""Versions that brokers since Kafka 4.0 announce but reject; see tests/interop/test_client.py."""
+OLDEST_PRODUCE = 3
+"""Brokers since Kafka 4.0 announce older versions of Produce but reject them."""
+SERVED = {api(name).key for name in ("ApiVersions", *chain.from_iterable(FAMILIES.values()))}
+"""Keys of the APIs of the cluster."""
 
 Conversation: TypeAlias = Callable[["Side"], Awaitable[None]]
 Answers: TypeAlias = dict[str, Any]
@@ -82,7 +85,9 @@ class Side:
             self._connection = None
 
     async def version(self, request: Request[Any]) -> int:
-        return clamped(request, self.level, await self.versions(request))
+        """Return the version at which ``ask`` sends a request."""
+        versions = await self.versions(request)
+        return min(max(self.level, versions[0]), versions[-1])
 
     async def versions(self, request: Request[Any]) -> range:
         """Return the versions that both brokers serve."""
@@ -90,9 +95,8 @@ class Side:
         assert announced is not None
         of = api(type(request))
         theirs, ours = announced.versions[of.key], of.stable_versions
-        return range(
-            max(theirs.lowest, ours.lowest, 3 * (of.key == ApiKey.PRODUCE)), min(theirs.highest, ours.highest) + 1
-        )
+        lowest = OLDEST_PRODUCE if of.key == ApiKey.PRODUCE else max(theirs.lowest, ours.lowest)
+        return range(lowest, min(theirs.highest, ours.highest) + 1)
 
     async def ask(self, label: str, request: Request[Any], *, only: str | None = None, is_retried: bool = True) -> Any:
         """Send a request, keep its response under a label, and return it; None if the broker closes the connection.
@@ -127,9 +131,7 @@ class Side:
     def start(self, label: str, request: Request[Any]) -> asyncio.Task[Any]:
         return asyncio.create_task(self.ask(label, request))
 
-    async def until(
-        self, request: Request[Any], is_met: Callable[[Any], object], version: int | None = None
-    ) -> Any:
+    async def until(self, request: Request[Any], is_met: Callable[[Any], object], version: int | None = None) -> Any:
         """Repeat ``tell`` until the response is as expected."""
         async with asyncio.timeout(SECONDS):
             while not is_met(response := await self.tell(request, version)):
@@ -164,7 +166,7 @@ class Side:
         if isinstance(value, list):
             kept = [each for each in value if only is None or _named(each, only)]
             if key == "api_keys":
-                kept = [each for each in kept if handler_of(api(each.api_key).name)]
+                kept = [each for each in kept if each.api_key in SERVED]
             return sorted((self._plain(key, each, only) for each in kept), key=_identity)
         if isinstance(value, UUID) and value.int:
             return self._names.get(value, "an id")
@@ -180,9 +182,7 @@ class Side:
             return value and "an id"
         if key == "records":
             return self._batches(bytes(value or b""))
-        if (key.endswith(("timestamp", "epoch")) and value > RECENT) or (
-            key == "finalized_features_epoch" and value >= 0
-        ):
+        if (key == "timestamp" and value > RECENT) or (key == "finalized_features_epoch" and value >= 0):
             return "any"
         return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else value
 
@@ -239,10 +239,6 @@ def complete_size(data: bytes) -> int:
     while len(data) >= start + 12 and len(data) >= (end := start + 12 + int.from_bytes(data[start + 8 : start + 12])):
         start = end
     return start
-
-
-def clamped(request: Request[Any], level: int, versions: range) -> int:
-    return min(max(level, versions[0]), versions[-1])
 
 
 async def warm_up(side: Side) -> None:

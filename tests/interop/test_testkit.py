@@ -55,13 +55,65 @@ class Known(NamedTuple):
         return all(fnmatchcase(value, pattern) for value, pattern in zip(given, self, strict=False))
 
 
-KNOWN = ()
+FEATURES = "announces features of the controller and of other groups"
+UNEXPECTED = "returns UNKNOWN_SERVER_ERROR for unexpected values, such as an unknown isolation level or a negative size"
+WITHOUT_PARTITIONS = "leaves out topics without partitions in some responses"
+TEXTS = "adds a text to some errors"
+CONFIGS = "applies configurations of topics, and returns them"
+INTERNAL = "keeps offsets and transactions in internal topics"
+TWICE = "refuses or merges two elements for the same topic or partition, also by name and id"
+TIMEOUT = "answers REQUEST_TIMED_OUT at a timeout of 0, and creates or deletes topics later"
+EMPTY = "returns UNKNOWN_TOPIC_OR_PARTITION for an empty name"
+VALIDATED = "returns a topic id for `validate_only`"
+SESSIONS = "keeps fetch sessions (KIP-227)"
+PARTIAL = "may end a Fetch response in the middle of a batch"
+START = "returns the start of the log with batches that it refuses after their checksum"
+APPEND_TIME = "stores batches whose timestamp type is LogAppendTime as CreateTime"
+MIGRATION = "converts between classic and new groups with members"
+KNOWN = (
+    Known("api_versions", "ApiVersionsRequest valid", "*_features", FEATURES),
+    Known("everything", "ApiVersionsRequest filled", "*_features", FEATURES),
+    Known("everything", "DeleteTopicsRequest filled", "responses.error_code", TIMEOUT),
+    Known("topics", "MetadataRequest of a null name", "*", UNEXPECTED),
+    Known("described_topics", "DescribeTopicPartitionsRequest empty name", "topics.*", UNEXPECTED),
+    Known("created_topics", "*", "topics.configs", CONFIGS),
+    Known("created_topics", "CreateTopicsRequest config [1-4]", "topics.*", CONFIGS),
+    Known("created_topics", "CreateTopicsRequest named 6", "topics.*", INTERNAL),
+    Known("created_topics", "CreateTopicsRequest validated", "topics.topic_id", VALIDATED),
+    Known("deleted_topics", "DeleteTopicsRequest empty", "responses.error_code", EMPTY),
+    Known("deleted_topics", "DeleteTopicsRequest name and id", "responses", TWICE),
+    Known("produced", "ProduceRequest no partitions", "responses", WITHOUT_PARTITIONS),
+    Known("produced", "ProduceRequest to an empty name", "*.error_code", EMPTY),
+    Known("produced", "ProduceRequest negative *", "*.log_start_offset", START),
+    Known("produced", "ProduceRequest high count", "*.log_start_offset", START),
+    Known("produced", "ProduceRequest unknown compression", "*.log_start_offset", START),
+    Known("produced", "ProduceRequest unknown format", "*.error_message", TEXTS),
+    Known("produced", "FetchRequest all", "responses.partitions.records.header", APPEND_TIME),
+    Known("produced_twice", "ProduceRequest to a partition twice", "responses.partition_responses", TWICE),
+    Known("produced_twice", "ListOffsetsRequest end", "topics.partitions.offset", TWICE),
+    Known("fetched", "FetchRequest max [12]00*", "responses.partitions.records.incomplete", PARTIAL),
+    Known("fetched", "FetchRequest of an empty name", "responses.partitions.error_code", EMPTY),
+    Known("fetched", "FetchRequest negative max", "responses.partitions.*", UNEXPECTED),
+    Known("fetched", "FetchRequest isolation 2", "*", UNEXPECTED),
+    Known("fetched", "FetchRequest no partitions", "responses", WITHOUT_PARTITIONS),
+    Known("fetched", "FetchRequest a partition twice", "responses.partitions", TWICE),
+    Known("fetched", "FetchRequest new session", "session_id", SESSIONS),
+    Known("listed_offsets", "ListOffsetsRequest of an empty name", "topics.partitions.error_code", EMPTY),
+    Known("listed_offsets", "ListOffsetsRequest a partition twice", "topics.partitions", TWICE),
+    Known("listed_offsets", "ListOffsetsRequest no partitions", "topics", WITHOUT_PARTITIONS),
+    Known("listed_offsets", "ListOffsetsRequest isolation 2", "topics.partitions.*", UNEXPECTED),
+    Known("coordinators", "*", "*error_message", TEXTS),
+    Known("commits", "OffsetCommitRequest empty name", "topics.partitions.error_code", EMPTY),
+    Known("commits", "OffsetCommitRequest no partitions", "topics", WITHOUT_PARTITIONS),
+    Known("consumer_group", "JoinGroupRequest as classic", "*", MIGRATION),
+    Known("consumer_group", "OffsetFetchRequest only epoch", "groups.error_code", UNEXPECTED),
+)
 
 
 @pytest.fixture(scope="module")
 def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, int]]:
     """Yield the ports of a real broker and of the cluster."""
-    node = Node.formatted(Java.of("kafka", WORK / "kafka"), tmp_path_factory.mktemp("real"), settings=SETTINGS)
+    node = Node.formatted(Java.of("kafka", WORK), tmp_path_factory.mktemp("real"), settings=SETTINGS)
     with node.running() as broker, KafkaCluster(release=release()) as cluster:
         asyncio.run(warm_up(Side(broker.port, "warm-up", LEVELS[-1])))
         yield broker.port, int(cluster.bootstrap_servers.rpartition(":")[2])

@@ -18,6 +18,7 @@ import pytest
 from kafka_messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest, HeartbeatRequest, MetadataRequest
 from kafka_messages.aio import serve
 from kafka_messages.connection import ClientConnection
+from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import KafkaCluster, KafkaProxy
 from kafka_messages_testkit._loop import LoopThread
 

@@ -73,7 +73,8 @@ async def handle(context: Context, message: Any, announced: Any) -> Response | N
         if version >= 3 and not all(map(_SOFTWARE.fullmatch, names)):
             return error_response(request, ErrorCode.INVALID_REQUEST)
         features = announced.supported_features if version >= 4 else []  # older versions have none from level 0 on
-        return replace(announced, supported_features=features)
+        response: Response = replace(announced, supported_features=features)
+        return response
     handler = handler_of(request.api.name)
     if handler is None:
         return error_response(request, ErrorCode.INVALID_REQUEST)
