@@ -49,7 +49,7 @@ def test_records_and_commits(name: str, client: Clients, real_broker: Broker, to
 
 
 def test_assigned_offset(name: str, client: Clients, real_broker: Broker, topic: str) -> None:
-    producer = client(name).producer(real_broker.bootstrap, idempotence=False, acks=1, retries=1)
+    producer = client(name).producer(real_broker.bootstrap, idempotence=False, acks=1, retries=20)
     for offset, value in enumerate("abc"):
         assert producer.send(topic, value) == Answer(ok=offset)
     producer.close()

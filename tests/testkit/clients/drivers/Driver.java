@@ -13,7 +13,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -45,8 +46,8 @@ public final class Driver {
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line; (line = lines.readLine()) != null; ) {
             JsonNode command = JSON.readTree(line);
-            threads.computeIfAbsent(command.get("name").asText(), name -> Executors.newSingleThreadExecutor())
-                .execute(() -> answer(command));
+            threads.computeIfAbsent(command.get("name").asText(), name -> new ThreadPoolExecutor(
+                0, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>())).execute(() -> answer(command));
         }
         Runtime.getRuntime().halt(0); // without waiting for clients that hang
     }
@@ -76,15 +77,15 @@ public final class Driver {
         else if (what.equals("poll"))
             return ((Consumer) HANDLES.get(name)).poll(command, rows);
         else
-            return HANDLES.get(name).run(what, command);
+            return (what.equals("close") ? HANDLES.remove(name) : HANDLES.get(name)).run(what, command);
         return null;
     }
 
     /** Adds the class of the error, the code of its last cause that has one, and its kind as in KIP-1050. */
     private static void describe(Throwable error, ObjectNode answer) {
         answer.put("error", error.getClass().getSimpleName()).put("text", error.toString());
-        answer.put("retriable", error instanceof RetriableException);
-        answer.put("abortable", error instanceof TransactionAbortableException);
+        answer.put("retriable", error instanceof RetriableException)
+            .put("abortable", error instanceof TransactionAbortableException);
         answer.put("fatal", error instanceof ApplicationRecoverableException);
         for (Throwable each = error; each != null; each = each.getCause()) {
             Errors code = Errors.forException(each);
@@ -94,8 +95,7 @@ public final class Driver {
     }
 
     private static Map<String, Object> settings(JsonNode command) {
-        Map<String, Object> settings = new HashMap<>();
-        settings.put("bootstrap.servers", command.get("servers").asText());
+        Map<String, Object> settings = new HashMap<>(Map.of("bootstrap.servers", command.get("servers").asText()));
         settings.put("request.timeout.ms", command.get("request_ms").asInt());
         settings.put("metadata.max.age.ms", command.get("metadata_ms").asInt());
         for (String name : List.of("retry.backoff.ms", "retry.backoff.max.ms", "reconnect.backoff.ms",

@@ -2,68 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from confluent_kafka import Consumer as RdConsumer
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
-from confluent_kafka import Producer as RdProducer
+import confluent_kafka as rd
 
 from .lines import HANDLES, Command, NotSupported, Row, offsets, polled, serve
 
-RESETS = {"earliest": "earliest", "latest": "latest", "none": "error"}
 BACKOFFS = ("retry.backoff.ms", "retry.backoff.max.ms", "reconnect.backoff.ms", "reconnect.backoff.max.ms")
 
 
 def settings(command: Command, own: dict[str, Any]) -> dict[str, Any]:
     """Return the settings that consumers and producers have in common, and ``own``, without None."""
     backoffs = dict.fromkeys((*BACKOFFS, "topic.metadata.refresh.fast.interval.ms"), command["backoff_ms"])
-    common = {
-        "bootstrap.servers": command["servers"],
-        "socket.timeout.ms": command["request_ms"],
-        "topic.metadata.refresh.interval.ms": command["metadata_ms"],
-    }
-    return {key: value for key, value in {**backoffs, **common, **own}.items() if value is not None}
+    ages = {"topic.metadata.refresh.interval.ms": command["metadata_ms"]}
+    common = {"bootstrap.servers": command["servers"], "socket.timeout.ms": command["request_ms"]}
+    return {key: value for key, value in {**backoffs, **ages, **common, **own}.items() if value is not None}
 
 
-def checked(error: KafkaError | None) -> None:
+def checked(error: rd.KafkaError | None) -> None:
     if error:
-        raise KafkaException(error)
+        raise rd.KafkaException(error)
 
 
-def metadata(client: RdConsumer | RdProducer, command: Command) -> int:
-    topic = client.list_topics(command["topic"], command["seconds"]).topics[command["topic"]]
-    checked(topic.error)
-    return len(topic.partitions)
+class Handle:
+    client: rd.Consumer | rd.Producer
+
+    def metadata(self, command: Command) -> int:
+        topic = self.client.list_topics(command["topic"], command["seconds"]).topics[command["topic"]]
+        checked(topic.error)
+        return len(topic.partitions)
 
 
-class Consumer:
+class Consumer(Handle):
     """``rows`` are the records of the last poll."""
 
     def __init__(self, command: Command) -> None:
         if command["strategy"] == "sticky":
             raise NotSupported
-        own: dict[str, Any] = {
+        classic = command if command["protocol"] == "classic" else {}
+        own = {
             "group.id": command["group"] or "none",  # required
             "group.instance.id": command["instance"],
             "group.protocol": command["protocol"],
+            "session.timeout.ms": classic.get("session_ms"),
+            "heartbeat.interval.ms": classic.get("heartbeat_ms"),
+            "partition.assignment.strategy": classic.get("strategy"),
             "isolation.level": command["isolation"],
-            "auto.offset.reset": RESETS[command["reset"]],
+            "auto.offset.reset": command["reset"].replace("none", "error"),
             "max.poll.interval.ms": command["max_poll_ms"],
             "fetch.wait.max.ms": command["fetch_ms"],
             "fetch.error.backoff.ms": command["backoff_ms"],
             "enable.auto.commit": False,
         }
-        if command["protocol"] == "classic":
-            own["session.timeout.ms"] = command["session_ms"]
-            own["heartbeat.interval.ms"] = command["heartbeat_ms"]
-            own["partition.assignment.strategy"] = command["strategy"]
-        self.client = RdConsumer(settings(command, own))
+        self.client = rd.Consumer(settings(command, own))
         self.rows: list[Row] = []
         if command["topics"]:
             self.client.subscribe(command["topics"])
 
     def assign(self, command: Command) -> None:
-        self.client.assign([TopicPartition(topic, index, offset) for topic, index, offset in command["partitions"]])
+        self.client.assign([rd.TopicPartition(topic, index, offset) for topic, index, offset in command["partitions"]])
 
     def poll(self, command: Command) -> list[Row]:
         self.rows = []
@@ -81,25 +79,21 @@ class Consumer:
             checked(each.error)
 
     def position(self, command: Command) -> int | None:
-        return _offset(self.client.position([TopicPartition(command["topic"], command["partition"])]))
+        return self.offset(command, self.client.position)
 
     def committed(self, command: Command) -> int | None:
-        where = [TopicPartition(command["topic"], command["partition"])]
-        return _offset(self.client.committed(where, command["seconds"]))
+        return self.offset(command, self.client.committed, command["seconds"])
 
-    def metadata(self, command: Command) -> int:
-        return metadata(self.client, command)
+    def offset(self, command: Command, find: Callable[..., list[rd.TopicPartition]], *bound: float) -> int | None:
+        found = find([rd.TopicPartition(command["topic"], command["partition"])], *bound)[0]
+        checked(found.error)
+        return found.offset if found.offset >= 0 else None
 
     def close(self, command: Command) -> None:
         self.client.close()
 
 
-def _offset(partitions: list[TopicPartition]) -> int | None:
-    checked(partitions[0].error)
-    return partitions[0].offset if partitions[0].offset >= 0 else None
-
-
-class Producer:
+class Producer(Handle):
     def __init__(self, command: Command) -> None:
         own = {
             "enable.idempotence": command["idempotence"],
@@ -109,25 +103,21 @@ class Producer:
             "message.timeout.ms": command["delivery_ms"],
             "transactional.id": command["transactional_id"],
             "transaction.timeout.ms": command["transaction_ms"],
-            "linger.ms": 0,
         }
-        self.client = RdProducer(settings(command, own))
+        self.client = rd.Producer(settings(command, own))
 
     def send(self, command: Command) -> int:
-        report: tuple[KafkaError | None, Message] | None = None
+        def delivered(*given: Any) -> None:  # no call in it: librdkafka may have set an exception that flush raises
+            self.report = given
 
-        def delivered(*given: Any) -> None:
-            nonlocal report
-            report = given
-
-        topic, value, index = command["topic"], command["value"].encode(), command["partition"]
-        self.client.produce(topic, value, partition=index, on_delivery=delivered)
+        self.report: tuple[Any, ...] = ()
+        value = command["value"].encode()
+        self.client.produce(command["topic"], value, partition=command["partition"], on_delivery=delivered)
         self.client.flush(command["seconds"])
-        if report is None:
+        if not self.report:
             raise TimeoutError
-        error, message = report
-        checked(error)
-        return int(message.offset())
+        checked(self.report[0])
+        return int(self.report[1].offset())
 
     def init(self, command: Command) -> None:
         self.client.init_transactions(command["seconds"])
@@ -137,23 +127,20 @@ class Producer:
 
     def send_offsets(self, command: Command) -> None:
         consumer = HANDLES[command["consumer"]]
-        ends = [TopicPartition(*key, end) for key, end in offsets(consumer.rows).items()]
+        ends = [rd.TopicPartition(*key, end) for key, end in offsets(consumer.rows).items()]
         self.client.send_offsets_to_transaction(ends, consumer.client.consumer_group_metadata(), command["seconds"])
 
     def end(self, command: Command) -> bool:
         (self.client.commit_transaction if command["commit"] else self.client.abort_transaction)(command["seconds"])
         return bool(command["commit"])
 
-    def metadata(self, command: Command) -> int:
-        return metadata(self.client, command)
-
     def close(self, command: Command) -> None:
-        self.client.flush(command["seconds"])
+        self.client.close(command["seconds"])
 
 
 def describe(error: Exception) -> dict[str, Any]:
     """Return librdkafka's name of the error; names of errors in the client start with an underscore."""
-    if not isinstance(error, KafkaException) or not isinstance(failed := error.args[0], KafkaError):
+    if not isinstance(error, rd.KafkaException) or not isinstance(failed := error.args[0], rd.KafkaError):
         return {}
     flags = {"fatal": failed.fatal(), "retriable": failed.retriable(), "abortable": failed.txn_requires_abort()}
     return {"error": failed.name(), "code": failed.code() if failed.code() >= -1 else None, **flags}

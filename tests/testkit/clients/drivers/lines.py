@@ -67,7 +67,7 @@ def serve(
         if do in kinds:
             HANDLES[name] = kinds[do](command)
             return None
-        method = getattr(HANDLES[name], do, None)
+        method = getattr(HANDLES.pop(name) if do == "close" else HANDLES[name], do, None)
         if method is None:
             raise NotSupported
         return method(command)
@@ -89,6 +89,9 @@ def serve(
 
     for line in sys.stdin:
         command = json.loads(line)
-        worker = workers.setdefault(command["name"], ThreadPoolExecutor(1))
-        worker.submit(answer, command)
+        if command["name"] not in workers:
+            workers[command["name"]] = ThreadPoolExecutor(1)
+        workers[command["name"]].submit(answer, command)
+        if command["do"] == "close":
+            workers.pop(command["name"]).shutdown(wait=False)
     os._exit(0)  # without waiting for clients that hang
