@@ -83,6 +83,8 @@ async def one_member(side: Side) -> None:
     name, group = await side.topic(), f"{side.name}-group"
     made = await side.ask("new", join(group))
     if made.error_code:
+        # The broker answers the join before it can describe the group.
+        await side.until(DescribeGroupsRequest(groups=[group]), lambda it: not it.groups[0].error_code)
         await side.ask("pending", DescribeGroupsRequest(groups=[group]))
         await side.ask("pending", heartbeat(group, made.member_id, 0))
         await side.ask(

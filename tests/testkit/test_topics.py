@@ -156,6 +156,12 @@ REFUSED = {
 }
 
 
+def test_names_that_differ_in_dots_and_underscores_collide(cluster: KafkaCluster) -> None:
+    cluster.create_topic("of.all_kinds")
+    [answer] = asked(cluster.bootstrap_servers, CreateTopicsRequest(topics=[creatable("of_all.kinds")]))
+    assert [each.error_code for each in answer.topics] == [ErrorCode.INVALID_TOPIC_EXCEPTION]
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_invalid_topics_are_not_created(cluster: KafkaCluster, name: str) -> None:
     wanted, code = REFUSED[name]
