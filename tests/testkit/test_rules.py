@@ -22,6 +22,7 @@ from kafka_messages import (
     OffsetCommitRequest,
     OffsetCommitResponse,
     ProduceRequest,
+    Request,
 )
 from kafka_messages.connection import ClientConnection, error_codes, error_response
 from kafka_messages.protocol import Api, ErrorCode, apis, encode_request
@@ -453,7 +454,7 @@ def test_impossible_rules_are_refused_when_they_are_made(make: Any, message: str
 def test_only_request_classes_are_accepted() -> None:
     on: Any = KafkaProxy("localhost:9092").on
     message = re.escape("expected the class of a request, such as FetchRequest, not ")
-    for wrong in (HeartbeatResponse, HEARTBEAT, "Heartbeat", None):
+    for wrong in (HeartbeatResponse, Request, HEARTBEAT, "Heartbeat", None):
         with pytest.raises(TypeError, match="^" + message):
             on(wrong)
 

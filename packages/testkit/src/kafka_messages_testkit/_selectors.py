@@ -45,7 +45,7 @@ class Selectors:
     def __post_init__(self) -> None:
         """Raise TypeError or ValueError for a selector that no version of the request can match."""
         given: object = self.message  # untyped callers may pass anything
-        if not (isinstance(given, type) and issubclass(given, Request)):
+        if not (isinstance(given, type) and issubclass(given, Request) and given is not Request):
             raise TypeError(f"expected the class of a request, such as FetchRequest, not {self.message!r}")
         types = {kind for kinds in entity_types(self.message).values() for kind in kinds}
         names = _field_names(self.message)
