@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 
 from tests.fuzz.cases import Sample, differ, samples, slot_reprs, structs_in_slots
@@ -72,7 +73,8 @@ def plan(sample: Sample, text: str, data: bytes) -> None:
         return
     version = data[0] if data else 0
     message = calls["read"](data[1:], version)
-    calls["read_from"](data, 1, version)
+    with suppress(TypeError):  # the changed plan makes another struct, which cannot become this class
+        calls["read_from"](data, 1, version)
     if message is not LEFT:
         repr(list(map(slot_reprs, structs_in_slots(message))))
         calls["write"](message, version)
