@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import re
 import socket
 import ssl
@@ -14,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages import ApiVersionsRequest, FetchRequest, HeartbeatRequest, MetadataRequest
+from kafka_messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest, HeartbeatRequest, MetadataRequest
 from kafka_messages.aio import serve
 from kafka_messages.connection import ClientConnection
+from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import KafkaCluster, KafkaProxy
 from kafka_messages_testkit._loop import LoopThread
 
@@ -131,8 +133,25 @@ def test_an_unknown_release_is_refused() -> None:
 
 def test_a_cluster_can_announce_an_older_release() -> None:
     with KafkaCluster(release="2.8") as cluster:
-        [response] = asked(cluster.bootstrap_servers, ApiVersionsRequest(client_software_name="a"), version=3)
+        request = ApiVersionsRequest(client_software_name="a", client_software_version="1")
+        [response] = asked(cluster.bootstrap_servers, request, version=3)
     assert {each.api_key: each.max_version for each in response.api_keys}[3] == 11
+
+
+@pytest.mark.parametrize("name", ["", "-", "a b"])
+def test_invalid_names_of_clients_are_refused(name: str) -> None:
+    request = ApiVersionsRequest(client_software_name=name, client_software_version="1")
+    with KafkaCluster() as cluster:
+        [response] = asked(cluster.bootstrap_servers, request, version=3)
+    assert response == ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+
+
+def test_features_from_level_0_on_are_announced_in_version_4() -> None:
+    request = ApiVersionsRequest(client_software_name="a", client_software_version="1")
+    with KafkaCluster() as cluster:
+        old, new = (asked(cluster.bootstrap_servers, request, version=version)[0] for version in (3, 4))
+    assert [each.name for each in new.supported_features] == ["group.version", "transaction.version"]
+    assert old == dataclasses.replace(new, supported_features=[])
 
 
 @pytest.mark.parametrize(

@@ -232,6 +232,7 @@ def test_leader_epochs_end_where_the_next_one_with_records_starts() -> None:
     log.append(batch(b"c"))  # epoch 3
     assert (log.leader, log.leader_epoch, log.epochs) == (1, 3, [(1, 0), (3, 2)])
     assert [log.end_of_epoch(each) for each in range(-1, 5)] == [(-1, -1), (0, 0), (1, 2), (1, 2), (3, 3), (-1, -1)]
+    assert log.end_of_epoch(-2) == (-2, 0)  # only -1 is unknown
 
 
 def test_changes_wake_up_waiting_requests() -> None:

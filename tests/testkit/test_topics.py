@@ -92,8 +92,8 @@ def test_topics_are_found_by_id(cluster: KafkaCluster) -> None:
         answered(cluster, described(cluster, "orders")),
         answered(cluster, lost),
     ]
-    [refused] = asked(cluster.bootstrap_servers, metadata("orders", id=UUID(int=9)), version=12)
-    assert [each.error_code for each in refused.topics] == [0, ErrorCode.UNKNOWN_TOPIC_ID]
+    both = metadata("orders", id=UUID(int=9))  # names are ignored if there are ids
+    assert asked(cluster.bootstrap_servers, both, version=12) == [answered(cluster, lost)]
 
 
 def test_unknown_topics_are_never_created(cluster: KafkaCluster) -> None:
@@ -154,6 +154,12 @@ REFUSED = {
     "same broker": ([creatable("a", -1, -1, [(0, [1, 1])])], ErrorCode.INVALID_REPLICA_ASSIGNMENT),
     "twice": ([creatable("a"), creatable("a")], ErrorCode.INVALID_REQUEST),
 }
+
+
+def test_names_that_differ_in_dots_and_underscores_collide(cluster: KafkaCluster) -> None:
+    cluster.create_topic("of.all_kinds")
+    [answer] = asked(cluster.bootstrap_servers, CreateTopicsRequest(topics=[creatable("of_all.kinds")]))
+    assert [each.error_code for each in answer.topics] == [ErrorCode.INVALID_TOPIC_EXCEPTION]
 
 
 @pytest.mark.parametrize("name", REFUSED)

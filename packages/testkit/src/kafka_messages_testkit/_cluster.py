@@ -220,10 +220,7 @@ class KafkaCluster(Kit):
             raise CloseConnection from error
 
     async def _act(self, context: Context, message: Any) -> Response | None:
-        if context.received.api.name == "ApiVersions":
-            response: Response = self._announced
-            return response
-        return await handle(context, message)
+        return await handle(context, message, self._announced)
 
 
 def _check_types(topics: object, release: object) -> None:

@@ -31,7 +31,9 @@ class LoopThread:
         """
         if self.loop.is_closed() or current_thread() is self._thread:
             coroutine.close()
-            raise self._stopped() if self.loop.is_closed() else RuntimeError("a function of a rule cannot wait for this")
+            raise (
+                self._stopped() if self.loop.is_closed() else RuntimeError("a function of a rule cannot wait for this")
+            )
         future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
         try:
             return future.result(timeout)

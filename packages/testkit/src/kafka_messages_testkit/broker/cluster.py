@@ -193,7 +193,7 @@ class Context:
         log = self.cluster.topics.partition(name, id, index)
         if log.leader != self.node_id:
             raise RequestError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        if epoch >= 0 and epoch != log.leader_epoch:
+        if epoch != -1 and epoch != log.leader_epoch:
             is_old = epoch < log.leader_epoch
             raise RequestError(ErrorCode.FENCED_LEADER_EPOCH if is_old else ErrorCode.UNKNOWN_LEADER_EPOCH)
         return log

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -24,6 +26,10 @@ FAMILIES = {
     "transaction_handlers": ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),
 }
 """APIs by module, which is imported at the first request, because message classes take most of the import time."""
+
+
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+"""Valid names and versions of clients (KIP-511)."""
 
 
 def handler_of(name: str) -> Handler | None:
@@ -49,15 +55,26 @@ def announced(release: str | None) -> Any:
         [ApiKey.API_VERSIONS, *(api(name).key for names in FAMILIES.values() for name in names)],
         release=release,
         only_present=release is not None,
-        supported_features={name: Versions(1, level) for name, level in levels.items()},
+        supported_features={name: Versions(0, level) for name, level in levels.items()},
         finalized_features={name: Versions(level, level) for name, level in levels.items()},
         finalized_features_epoch=1 if levels else -1,
     )
 
 
-async def handle(context: Context, message: Any) -> Response | None:
-    """Return the response to a request; an error response after RequestError."""
+async def handle(context: Context, message: Any, announced: Any) -> Response | None:
+    """Return the response to a request; an error response after RequestError.
+
+    ``announced`` answers valid ApiVersions requests.
+    """
     request = context.received.request
+    if request.api.key == ApiKey.API_VERSIONS:
+        version = context.received.response_version
+        names = message.client_software_name, message.client_software_version
+        if version >= 3 and not all(map(_SOFTWARE.fullmatch, names)):
+            return error_response(request, ErrorCode.INVALID_REQUEST)
+        features = announced.supported_features if version >= 4 else []  # older versions have none from level 0 on
+        response: Response = replace(announced, supported_features=features)
+        return response
     handler = handler_of(request.api.name)
     if handler is None:
         return error_response(request, ErrorCode.INVALID_REQUEST)

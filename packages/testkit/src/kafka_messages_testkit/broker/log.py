@@ -160,7 +160,7 @@ class Log:
         if epoch == self.epochs[-1][0]:
             return epoch, self.end
         after = bisect_right(self.epochs, epoch, key=lambda each: each[0])
-        if epoch < 0 or after == len(self.epochs):
+        if epoch == -1 or after == len(self.epochs):
             return -1, -1
         return self.epochs[after - 1][0] if after else epoch, self.epochs[after][1]
 

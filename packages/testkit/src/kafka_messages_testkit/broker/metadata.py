@@ -52,7 +52,8 @@ async def metadata(context: Context, request: MetadataRequest) -> Response:
         raise RequestError(ErrorCode.INVALID_REQUEST)
     else:
         topics = []
-        for name, id in dict.fromkeys((each.name or "", each.topic_id) for each in wanted):
+        with_id = [each for each in wanted if each.topic_id != ZERO]  # names are ignored then
+        for name, id in dict.fromkeys((each.name or "", each.topic_id) for each in with_id or wanted):
             part = _Topic(name=name if id == ZERO else None, topic_id=id)
             with failures(part):
                 part = _described(context, _known(context, name, id))

@@ -38,6 +38,9 @@ class Topics:
         if name in self.by_name:
             raise RequestError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
+        if any(other.replace(".", "_") == name.replace(".", "_") for other in self.by_name):
+            text = f"Topic name {name!r} differs from an existing one in '.' and '_' only."
+            raise RequestError(ErrorCode.INVALID_TOPIC_EXCEPTION, text)
         if partitions < 1:
             raise RequestError(ErrorCode.INVALID_PARTITIONS, "A topic needs at least one partition.")
 
