@@ -177,6 +177,7 @@ class KafkaCluster(Kit):
             _HOST,
             node.port,
             announced=self._announced,
+            max_pending=1,  # as Kafka: the next request of a connection waits for the response
             linger=0.2,
             on_error=self._report,
         )
