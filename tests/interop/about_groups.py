@@ -176,7 +176,7 @@ async def two_members(side: Side) -> None:
 
 async def static_member(side: Side) -> None:
     name, group = await side.topic(), f"{side.name}-group"
-    one = {"group_instance_id": "one"}
+    one: dict[str, Any] = {"group_instance_id": "one"}
     made = await side.ask("new", join(group, **one))
     if (await side.version(join(group))) < 5:
         return
@@ -229,7 +229,9 @@ async def commits(side: Side) -> None:
     twice.topics[0].partitions[1].partition_index = 0
     await side.ask("a partition twice", twice)
     await side.ask("retention", commit(side, group, name, 3, retention_time_ms=1))
-    for label, asked in (("all", None), ("some", {name: [1, 0]}), ("no topics", {}), ("no partitions", {name: []})):
+    places: dict[str, dict[str, list[int]] | None]
+    places = {"all": None, "some": {name: [1, 0]}, "no topics": {}, "no partitions": {name: []}}
+    for label, asked in places.items():
         await side.ask(label, committed(side, group, topics=asked))
     await side.ask("unknown places", committed(side, group, topics={name: [2, -1, 1], f"{side.name}-unknown": [0]}))
     await side.ask("one twice", committed(side, group, topics={other: [0, 0]}))
@@ -254,7 +256,7 @@ async def consumer_group(side: Side) -> None:
     await side.ask("empty group", beat(side, "", "member", 0, name))
     await side.ask("no topics", beat(side, group, "member", 0))
     await side.ask("unknown topic", beat(side, f"{group}-unknown", "member", 0, f"{side.name}-unknown"))
-    for label, fields in {
+    joins: dict[str, dict[str, Any]] = {
         "null topics": {"subscribed_topic_names": None},
         "no timeout": {"rebalance_timeout_ms": -1},
         "zero timeout": {"rebalance_timeout_ms": 0},
@@ -269,7 +271,8 @@ async def consumer_group(side: Side) -> None:
         "regex": {"subscribed_topic_regex": f"{side.name}.*"},
         "wrong regex": {"subscribed_topic_regex": "("},
         "empty regex": {"subscribed_topic_regex": ""},
-    }.items():
+    }
+    for label, fields in joins.items():
         await side.ask(label, beat(side, f"{group}-{label}", "member", 0, name, **fields))
     await side.ask("epoch -3", beat(side, group, "member", -3))
     await side.ask("static leaves without instance", beat(side, group, "member", -2))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kafka_messages import (
     ApiVersionsRequest,
     CreateTopicsRequest,
@@ -52,7 +54,10 @@ async def topics(side: Side) -> None:
     await side.ask("of ids", metadata(ids=[side.ids[name]]))
     await side.ask("of an unknown id", metadata(ids=[UNKNOWN]))
     await side.ask("of an id and a name", metadata(name, ids=[side.ids[other]]))
-    operations = {"include_topic_authorized_operations": True, "include_cluster_authorized_operations": True}
+    operations: dict[str, Any] = {
+        "include_topic_authorized_operations": True,
+        "include_cluster_authorized_operations": True,
+    }
     await side.ask("with operations", metadata(name, f"{side.name}-unknown", **operations))
 
 

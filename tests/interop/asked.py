@@ -42,6 +42,10 @@ START = 1_700_000_000_000
 """Timestamp of the first record in milliseconds; the others follow after one second each."""
 
 
+def merged(fields: dict[str, Any], **defaults: Any) -> dict[str, Any]:
+    return defaults | fields
+
+
 def batch(count: int = 1, **fields: Any) -> bytes:
     first = fields.pop("timestamp", START)
     return write_batch([Record(value=b"v", timestamp=first + 1000 * number) for number in range(count)], **fields)
@@ -57,25 +61,25 @@ def produce(side: Side, name: str, *records: bytes | None, first: int = 0, **fie
     kind = ProduceRequest.PartitionProduceData
     parts = [kind(index=index, records=each) for index, each in enumerate(records, first)]
     topic = ProduceRequest.TopicProduceData(name=name, topic_id=side.ids.get(name, UNKNOWN), partition_data=parts)
-    return ProduceRequest(**{"acks": -1, "timeout_ms": 5000, "topic_data": [topic]} | fields)
+    return ProduceRequest(**merged(fields, acks=-1, timeout_ms=5000, topic_data=[topic]))
 
 
 def fetch(side: Side, name: str, *offsets: int, first: int = 0, part: Any = None, **fields: Any) -> FetchRequest:
     made = [
         FetchRequest.FetchPartition(
-            **{"partition": index, "fetch_offset": offset, "partition_max_bytes": 1 << 20} | (part or {})
+            **merged(part or {}, partition=index, fetch_offset=offset, partition_max_bytes=1 << 20)
         )
         for index, offset in enumerate(offsets, first)
     ]
     topic = FetchRequest.FetchTopic(topic=name, topic_id=side.ids.get(name, UNKNOWN), partitions=made)
-    return FetchRequest(**{"max_bytes": 1 << 20, "topics": [topic]} | fields)
+    return FetchRequest(**merged(fields, max_bytes=1 << 20, topics=[topic]))
 
 
 def list_offsets(name: str, *timestamps: int, first: int = 0, part: Any = None, **fields: Any) -> ListOffsetsRequest:
     kind = ListOffsetsRequest.ListOffsetsPartition
     parts = [kind(partition_index=index, timestamp=each, **part or {}) for index, each in enumerate(timestamps, first)]
     topics = [ListOffsetsRequest.ListOffsetsTopic(name=name, partitions=parts)]
-    return ListOffsetsRequest(**{"replica_id": -1, "topics": topics, "timeout_ms": 1000} | fields)
+    return ListOffsetsRequest(**merged(fields, replica_id=-1, topics=topics, timeout_ms=1000))
 
 
 def leader_epochs(name: str, *epochs: int, current: int = -1, first: int = 0) -> OffsetForLeaderEpochRequest:
@@ -90,14 +94,14 @@ def leader_epochs(name: str, *epochs: int, current: int = -1, first: int = 0) ->
 
 def create(*names: str, validate_only: bool = False, **fields: Any) -> CreateTopicsRequest:
     kind = CreateTopicsRequest.CreatableTopic
-    topics = [kind(**{"name": name, "num_partitions": 1, "replication_factor": 1} | fields) for name in names]
+    topics = [kind(**merged(fields, name=name, num_partitions=1, replication_factor=1)) for name in names]
     return CreateTopicsRequest(topics=topics, validate_only=validate_only)
 
 
 def assigned(name: str, replicas: dict[int, list[int]], **fields: Any) -> CreateTopicsRequest:
     kind = CreateTopicsRequest.CreatableReplicaAssignment
     made = [kind(partition_index=index, broker_ids=ids) for index, ids in replicas.items()]
-    return create(name, **{"num_partitions": -1, "replication_factor": -1, "assignments": made} | fields)
+    return create(name, **merged(fields, num_partitions=-1, replication_factor=-1, assignments=made))
 
 
 def delete(*names: str | None, ids: Sequence[UUID] = ()) -> DeleteTopicsRequest:
@@ -119,7 +123,7 @@ def join(group: str, member_id: str = "", **fields: Any) -> JoinGroupRequest:
     kind = JoinGroupRequest.JoinGroupRequestProtocol
     protocols = fields.pop("protocols", {"range": b"subscription"})
     made = [kind(name=name, metadata=data) for name, data in protocols.items()]
-    values = {"session_timeout_ms": 30_000, "rebalance_timeout_ms": 30_000, "protocol_type": "consumer"} | fields
+    values = merged(fields, session_timeout_ms=30_000, rebalance_timeout_ms=30_000, protocol_type="consumer")
     return JoinGroupRequest(group_id=group, member_id=member_id, protocols=made, **values)
 
 
@@ -147,7 +151,7 @@ def commit(side: Side, group: str, name: str, *offsets: int, first: int = 0, **f
     topic = OffsetCommitRequest.OffsetCommitRequestTopic(
         name=name, topic_id=side.ids.get(name, UNKNOWN), partitions=parts
     )
-    return OffsetCommitRequest(**{"group_id": group, "topics": [topic]} | fields)
+    return OffsetCommitRequest(**merged(fields, group_id=group, topics=[topic]))
 
 
 def committed(
