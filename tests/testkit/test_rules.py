@@ -544,7 +544,7 @@ def test_a_function_of_a_rule_cannot_wait() -> None:
             asked(cluster.bootstrap_servers, HEARTBEAT)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the ports are not closed
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # ports of a busy thread
 def test_a_function_that_blocks_does_not_delay_the_end(caplog: pytest.LogCaptureFixture) -> None:
     blocked, ended = threading.Event(), threading.Event()
 

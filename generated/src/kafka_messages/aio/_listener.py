@@ -93,6 +93,11 @@ class Listener:
     async def close(self, timeout: float = 1.0) -> None:
         """Stop listening and reading, and close; requests that are unanswered after ``timeout`` seconds are cancelled."""
         self._is_closed = True
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError, RuntimeError):  # other event loops
+            for each in (each for server in self._servers for each in server.sockets):
+                loop.remove_reader(each)
+        await asyncio.sleep(0)  # asyncio does not close a connection that it accepts while its server closes
         for server in self._servers:
             server.close()
         for reader in self._readers:

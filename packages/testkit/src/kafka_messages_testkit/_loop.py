@@ -22,6 +22,8 @@ class LoopThread:
 
     def _run(self) -> None:
         self.loop.run_forever()
+        if tasks := asyncio.all_tasks(self.loop):  # of stop(), after a function blocked the thread
+            self.loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
         self.loop.close()
 
     def run(self, coroutine: Coroutine[Any, Any, T], timeout: float = _MOST_SECONDS) -> T:
