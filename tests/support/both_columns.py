@@ -88,7 +88,7 @@ def result(call: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """Return the result of a call, or type and text of its error."""
     try:
         return call(*args, **named)
-    except Exception as error:
+    except Exception as error:  # compared with that of the other code
         return type(error), str(error)
 
 

@@ -43,7 +43,7 @@ def outcome(call: Callable[..., Any], *args: Any, **named: Any) -> Outcome:
     """Return the outcome of a call. The text contains classes and all fields."""
     try:
         value = call(*args, **named)
-    except Exception as error:
+    except Exception as error:  # compared with that of the other code
         return Outcome(type(error), str(error), True, error)
     return Outcome(type(value), _text(value), False, value)
 

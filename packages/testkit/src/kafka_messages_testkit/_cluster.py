@@ -216,7 +216,7 @@ class KafkaCluster(Kit):
         except CloseConnection as error:
             exchange.response_data, exchange.answered_at = error.data, time.time()
             raise
-        except Exception as error:
+        except Exception as error:  # of a handler or a function of a rule; it fails the test
             self._fail(error)
             raise CloseConnection from error
 

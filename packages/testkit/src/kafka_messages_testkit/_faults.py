@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from kafka_messages import Response
 from kafka_messages.aio import CloseConnection
+from kafka_messages.connection import expects_response
 from kafka_messages.protocol import encode_response
 
 from ._actions import Corrupt, Delay, Disconnect, Drop, Fail, Hold, Observe, Respond, Throttle
@@ -79,7 +80,7 @@ class _Fault:
         if is_partial and not action.applied:
             message = without(message, partial(selectors.selects, self.received))
         if not (is_partial or action.applied):
-            if not is_answered(request.message):
+            if not expects_response(request.message):
                 raise CloseConnection  # as Kafka does if a Produce request with acks=0 fails
             return failure
         response = await self.broker(message)
@@ -109,7 +110,3 @@ def frame_of(exchange: Exchange, response: Response | None) -> bytes:
         return b""
     version, number = exchange.version, exchange.decoded.header.correlation_id
     return encode_response(response.downgraded(version), version, number, text="surrogateescape")
-
-
-def is_answered(message: Any) -> bool:
-    return getattr(message, "acks", None) != 0

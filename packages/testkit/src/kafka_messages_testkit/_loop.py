@@ -53,7 +53,7 @@ class LoopThread:
         def call() -> None:
             try:
                 done.set_result(function(*arguments))
-            except BaseException as error:
+            except BaseException as error:  # for the calling thread
                 done.set_exception(error)
 
         self.loop.call_soon_threadsafe(call)

@@ -38,7 +38,7 @@ def polled(command: Command, rows: list[Row], fetch: Callable[[float, int], Iter
     while (missing := command["count"] - len(rows)) > 0 and (left := deadline - time.monotonic()) > 0:
         try:
             rows += fetch(left, missing)
-        except Exception as error:
+        except Exception as error:  # of any client; the answer names it
             raise PollFailed(rows, error) from error
     return rows
 
@@ -79,7 +79,7 @@ def serve(
             fields = {"unsupported": True}
         except PollFailed as failed:
             fields = {"ok": failed.rows, **_described(failed.error)}
-        except Exception as error:
+        except Exception as error:  # of any client; the answer names it
             fields = _described(error)
         with lock:
             print(json.dumps({"id": command["id"], **fields}), flush=True)
