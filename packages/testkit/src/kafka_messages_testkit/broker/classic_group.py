@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future, TimerHandle
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kafka_messages import ConsumerProtocolAssignment, JoinGroupRequest, JoinGroupResponse, SyncGroupResponse
@@ -18,7 +18,7 @@ from kafka_messages.internal_topics import read_versioned
 from kafka_messages.protocol import ErrorCode
 
 from .errors import RequestError
-from .groups import GroupMember, Groups
+from .groups import Commit, GroupMember, Groups
 
 NEW_MEMBER_SECONDS = 300.0
 """Time that a new member waits for its first generation (``group.new.member.join.timeout``)."""
@@ -117,15 +117,8 @@ class ClassicGroup:
         if member_id not in self.by_id or (instance_id is not None and instance_id not in self.static):
             raise RequestError(ErrorCode.UNKNOWN_MEMBER_ID)
 
-    def check_commit(
-        self,
-        member_id: str,
-        generation: int,
-        instance_id: str | None,
-        is_transactional: bool,
-        version: int,
-        places: Collection[tuple[str, int]] = (),
-    ) -> None:
+    def check_commit(self, commit: Commit) -> None:
+        member_id, generation, instance_id, is_transactional, _, _ = commit
         if generation < 0 and self.state == GroupState.EMPTY:
             return
         if generation >= 0 or member_id or instance_id is not None:

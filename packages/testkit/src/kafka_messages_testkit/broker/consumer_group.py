@@ -16,7 +16,7 @@ from kafka_messages.protocol import ErrorCode
 from .consumer_assignor import ASSIGNORS, Partition, Targets
 from .consumer_member import LEFT, ConsumerMember, MemberState
 from .errors import RequestError
-from .groups import GroupMember, Groups
+from .groups import Commit, GroupMember, Groups
 from .topics import Topic, Topics
 
 HEARTBEAT_SECONDS = 0.1
@@ -64,19 +64,12 @@ class ConsumerGroup:
         names = self._topics.names
         return sorted((names[topic], index) for topic, index in partitions if topic in names)
 
-    def check_commit(
-        self,
-        member_id: str,
-        generation: int,
-        instance_id: str | None,
-        is_transactional: bool,
-        version: int,
-        places: Collection[tuple[str, int]] = (),
-    ) -> None:
+    def check_commit(self, commit: Commit) -> None:
         """Raise RequestError if a member may not commit offsets.
 
         With an older epoch it may, if it has had all these partitions since then (KIP-1251).
         """
+        member_id, generation, instance_id, is_transactional, version, places = commit
         if generation < 0 and not self.by_id:
             return
         if is_transactional and (member_id, generation, instance_id) == ("", -1, None):

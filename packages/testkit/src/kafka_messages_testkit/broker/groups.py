@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from random import Random
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 
@@ -22,6 +22,20 @@ class GroupMember:
     """Address of the client, such as ``/127.0.0.1``."""
     assignment: list[tuple[str, int]] = field(default_factory=list)
     """Topic and number of each assigned partition, sorted; empty for groups of other protocols than ``consumer``."""
+
+
+class Commit(NamedTuple):
+    """A commit of offsets by a member of a group."""
+
+    member_id: str
+    generation: int
+    """Generation, or the member epoch in a consumer group; -1 for none."""
+    instance_id: str | None
+    is_transactional: bool
+    version: int
+    """Version of the request."""
+    places: Collection[tuple[str, int]]
+    """Topics and partitions."""
 
 
 class AnyGroup(Protocol):
@@ -49,20 +63,8 @@ class AnyGroup(Protocol):
     def is_stable(self) -> bool:
         """True if all members have their assignment."""
 
-    def check_commit(
-        self,
-        member_id: str,
-        generation: int,
-        instance_id: str | None,
-        is_transactional: bool,
-        version: int,
-        places: Collection[tuple[str, int]] = (),
-    ) -> None:
-        """Raise RequestError if a member may not commit offsets (``Group.validateOffsetCommit``).
-
-        ``generation`` is the member epoch in a consumer group; ``version`` that of the request; ``places`` the topics
-        and partitions to commit.
-        """
+    def check_commit(self, commit: Commit) -> None:
+        """Raise RequestError if a member may not commit offsets (``Group.validateOffsetCommit``)."""
 
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         """Raise RequestError if a member may not fetch committed offsets (``Group.validateOffsetFetch``)."""

@@ -12,12 +12,14 @@ from kafka_messages import (
     OffsetFetchResponse,
     Request,
     Response,
+    TxnOffsetCommitRequest,
 )
 from kafka_messages.protocol import ErrorCode
 
 from .batches import now_ms
 from .cluster import Context, Handler
 from .errors import RequestError, failures
+from .groups import Commit
 from .offsets import Committed
 from .topics import ZERO
 
@@ -30,18 +32,14 @@ FetchedPartition: TypeAlias = OffsetFetchResponse.OffsetFetchResponsePartitions
 
 
 def check_commit(
-    context: Context,
-    group_id: str,
-    member_id: str,
-    generation: int,
-    instance_id: str | None,
-    is_transactional: bool = False,
-    places: Collection[tuple[str, int]] = (),
+    context: Context, request: OffsetCommitRequest | TxnOffsetCommitRequest, places: Collection[tuple[str, int]]
 ) -> None:
     """Raise RequestError if a member may not commit offsets of its group.
 
     A commit without a generation creates the group if it does not exist: a simple group, without members.
     """
+    group_id, generation = request.group_id, request.generation_id_or_member_epoch
+    is_transactional = isinstance(request, TxnOffsetCommitRequest)
     context.check_coordinator(group_id)
     group = context.cluster.groups.get(group_id)
     if group is None and generation < 0:
@@ -50,7 +48,8 @@ def check_commit(
         is_new = context.version >= 9 and not is_transactional
         raise RequestError(ErrorCode.GROUP_ID_NOT_FOUND if is_new else ErrorCode.ILLEGAL_GENERATION)
     try:
-        group.check_commit(member_id, generation, instance_id, is_transactional, context.version, places)
+        member = request.member_id, generation, request.group_instance_id
+        group.check_commit(Commit(*member, is_transactional, context.version, places))
     except RequestError as error:
         if is_transactional and error.code == ErrorCode.STALE_MEMBER_EPOCH:
             raise RequestError(ErrorCode.ILLEGAL_GENERATION) from None
@@ -79,10 +78,7 @@ async def offset_commit(context: Context, request: OffsetCommitRequest) -> Respo
                 topics.partition(name, topic.topic_id, each.partition_index)
                 valid.append((name, each, part))
     if valid:
-        generation = request.generation_id_or_member_epoch
-        places = [(name, each.partition_index) for name, each, _ in valid]
-        member = request.member_id, generation, request.group_instance_id
-        check_commit(context, request.group_id, *member, places=places)
+        check_commit(context, request, [(name, each.partition_index) for name, each, _ in valid])
     for name, each, part in valid:
         with failures(part):
             context.cluster.offsets.commit(request.group_id, name, each.partition_index, committed_from(each))

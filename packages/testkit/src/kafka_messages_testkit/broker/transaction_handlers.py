@@ -190,8 +190,7 @@ def _check_commit(context: Context, request: TxnOffsetCommitRequest, places: lis
         is_added=context.version >= 5,
         is_abortable=context.version >= 4,
     )
-    member = request.member_id, request.generation_id_or_member_epoch, request.group_instance_id
-    check_commit(context, group, *member, is_transactional=True, places=places)
+    check_commit(context, request, places)
 
 
 HANDLERS: dict[type[Request[Any]], Handler] = {
