@@ -47,7 +47,7 @@ class RecordedExchange(Protocol):
 
     @property
     def outcome(self) -> str:
-        """What was done to the exchange, such as ``fail NOT_COORDINATOR``; empty for nothing."""
+        """What was done to the exchange, such as ``fail NOT_COORDINATOR``; empty if nothing was done."""
 
 
 class CapturedExchange:
