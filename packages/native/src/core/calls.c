@@ -51,7 +51,7 @@ static PyObject *as_bytes(PyObject *data)
 /* Reads a message at a position and sets the position after it; NULL if declined, or if the data must end there but does not. */
 static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t *at, PyObject *version, int is_whole)
 {
-    const Layout *layout = layout_at(self->plan, version);
+    const TextLayout *layout = layout_at(self->plan, version);
     PyObject *bytes = LIKELY(layout != NULL) ? as_bytes(data) : NULL, *message = NULL;
     if (UNLIKELY(bytes == NULL)) return NULL;
     Py_ssize_t left = PyBytes_GET_SIZE(bytes) - *at, used;
@@ -120,7 +120,7 @@ static PyObject *written(const Call *self, PyObject *const *args)
 {
     Plan *plan = plan_of(self->package, Py_TYPE(args[0]));
     if (UNLIKELY(plan == NULL)) return NULL;
-    const Layout *layout = IS_FREE_THREADED ? NULL : layout_at(plan, args[1]);
+    const TextLayout *layout = IS_FREE_THREADED ? NULL : layout_at(plan, args[1]);
     PyObject *result = layout == NULL         ? NULL
                        : self->form == CHUNKS ? write_chunks(plan, layout, args[0])
                                               : write_message(plan, layout, args[0]);

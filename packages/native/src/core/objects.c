@@ -160,12 +160,12 @@ int own_release(PyTypeObject *type)
     return 0;
 }
 
-static PyObject *new_default_struct(const Package *package, const Struct *structure)
+static PyObject *new_default_struct(const Package *package, const TextStruct *structure)
 {
     PyObject *object = new_object(structure->cls);
     if (object == NULL) return NULL;
     SLOT(object, structure->unknown) = Py_NewRef(package->empty_tuple);
-    for (const Field *field = structure->fields; field < structure->fields + structure->count; field++) {
+    for (const TextField *field = structure->fields; field < structure->fields + structure->count; field++) {
         PyObject *value = new_default(package, field);
         if (value == NULL) { drop_untracked(object); return NULL; }
         SLOT(object, field->slot) = value;
@@ -175,7 +175,7 @@ static PyObject *new_default_struct(const Package *package, const Struct *struct
 }
 
 /* Returns the default of a field: a new object if mutable, or None for a struct that the first access creates. */
-PyObject *new_default(const Package *package, const Field *field)
+PyObject *new_default(const Package *package, const TextField *field)
 {
     switch (field->by_default) {
     case NEW_LIST: {

@@ -62,7 +62,7 @@ static int survey(const Call *call, uint8_t *used)
     for (int64_t i = 0; i < call->rows; i++) {
         if (!is_set(call->valid, call->base + i)) continue;
         const uint8_t *start = call->data + call->bounds[i];
-        int layout = layout_of(call->plan, version_of(call, i, &start, call->data + call->bounds[i + 1]));
+        int layout = layout_of(&call->plan->text, version_of(call, i, &start, call->data + call->bounds[i + 1]));
         if (layout >= 0 && !is_supported(call->plan, layout)) return -1;
         if (layout >= 0 && !used[layout]) {
             used[layout] = 1;
@@ -109,7 +109,7 @@ static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
 {
     const Plan *plan = call->plan;
     const uint8_t *start = call->data + call->bounds[i], *end = call->data + call->bounds[i + 1];
-    int layout = layout_of(plan, version_of(call, i, &start, end));
+    int layout = layout_of(&plan->text, version_of(call, i, &start, end));
     if (UNLIKELY(layout < 0)) return MALFORMED;
     const Programs *programs = call->programs[layout];
     if (UNLIKELY(programs == NULL)) return DECLINED;   /* another thread changed the versions */

@@ -40,7 +40,7 @@ static Outcome encode_rows(Writing *writing, const Rows *rows, struct ArrowSchem
 
 Outcome encode_messages(const Plan *plan, const Rows *rows, struct ArrowSchema *schema, struct ArrowArray *array, int64_t *bad)
 {
-    int layout = layout_of(plan, rows->version);
+    int layout = layout_of(&plan->text, rows->version);
     if (!is_supported(plan, layout) || plan->has_unknown) return DECLINED;
     if (rows->schema->format == NULL || strcmp(rows->schema->format, "+s") != 0) return DECLINED;
     if (rows->sizes != NULL && rows->size_count != buffers_of(rows->schema, rows->array)) return DECLINED;

@@ -152,34 +152,49 @@ int publish(void *place, void *value);       /* stores a pointer where NULL is; 
 
 /* ---- text.c */
 
+/* The members marked as the core's are its own: objects of Python, and what it knows of them. They start as zeros. */
 typedef struct {
     const char *name, *word;                 /* word: the default of a string, or the 16 bytes of a uuid */
     int64_t number;                          /* default of an integer or bool, or the bits of a float */
     int32_t word_size;
-    int structure;                           /* KIND_STRUCT: its index, else -1 */
     uint8_t kind, is_array, is_keyed;        /* kind of the field or of its elements */
     uint8_t is_nullable, is_null, is_late;   /* is_null: the default value is null */
+    struct TextStruct *structure;            /* KIND_STRUCT, else NULL */
+    uint8_t by_default, is_leaf_list;        /* the core's: Default; a plain list of values or leaves, never tracked */
+    uint32_t slot;                           /* the core's */
+    void *keyword, *value, *list;            /* the core's: interned name; default if GIVEN; class of the list */
 } TextField;
 
-typedef struct { const char *name; TextField *fields; int count, depth, line; } TextStruct;
+typedef struct TextStruct {
+    const char *name;
+    TextField *fields;
+    int count, depth, line;
+    int is_leaf;                             /* the core's: not tracked by the collector, as no field can be in a cycle */
+    uint32_t unknown;                        /* the core's: slot of unknown_tagged_fields */
+    void *cls;                               /* the core's */
+} TextStruct;
 
 typedef struct {
-    int place, layout;                       /* field; layout of a struct, else -1 */
-    uint8_t kind;                            /* kind of the value or element on the wire */
-    uint8_t is_compact, is_nullable, is_absent, is_refused;
+    TextField *field;
+    struct TextLayout *layout;               /* of a struct, or of the structs in an array */
+    uint8_t kind, element;                   /* kind on the wire; KIND_LIST for arrays, with the kind of the elements */
+    uint8_t is_compact, is_nullable, is_tagged;
+    uint8_t is_refused;                      /* absent field: values other than the default are rejected */
     uint8_t bits, is_signed;                 /* KIND_VARINT */
-    uint32_t tag, least;                     /* minimum bytes of a value or element */
+    uint32_t tag, least;                     /* minimum bytes of a value or element; 0 if it may be empty */
+    uint32_t slot;                           /* the core's: of the field */
+    void *memo;                              /* the core's: last text read here */
 } TextOp;
 
-typedef struct {
-    int structure;
-    TextOp *ops, *tags;                      /* ops in wire order, also absent fields; tags in ascending order */
+typedef struct TextLayout {
+    TextStruct *structure;
+    TextOp *ops, *tags, *absent;             /* ops in wire order, directly followed by the tags, in ascending order */
     uint32_t *foreign;                       /* tags of other versions */
-    int op_count, tag_count, foreign_count;
+    int op_count, tag_count, absent_count, foreign_count;
+    uint32_t least;                          /* minimum bytes of a struct */
     uint8_t has_tags;
     uint8_t is_unsupported;                  /* interleaved tags, optional fields or too many tags, also in nested structs */
     uint8_t has_wire_types;                  /* varints or integers of another width, also in nested structs */
-    uint32_t least;
 } TextLayout;
 
 typedef struct {
@@ -194,3 +209,22 @@ typedef double (*ToDouble)(const char *word, char **end);
 
 /* Parses a text into memory of the arena; -1 with its `error`. */
 int read_text(Arena *arena, const char *start, int64_t size, ToDouble to_double, Text *text);
+
+/* Returns the index of a version's layout, or -1. */
+INLINE int layout_of(const Text *text, int64_t version)
+{
+    return version < text->lowest || version >= text->lowest + text->version_count ? -1 : text->versions[version - text->lowest];
+}
+
+/* Returns the index of a tagged field, or -1. */
+static inline int find_tag(const TextLayout *layout, uint32_t tag)
+{
+    for (int k = 0; k < layout->tag_count; k++) if (layout->tags[k].tag == tag) return k;
+    return -1;
+}
+
+static inline int is_foreign(const TextLayout *layout, uint32_t tag)
+{
+    for (int k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) return 1;
+    return 0;
+}

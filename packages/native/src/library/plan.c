@@ -43,7 +43,7 @@ static void add_list(Maker *maker, const char *name, int kind, const TextField *
     add_domain(maker, source);
 }
 
-static void add_struct(Maker *maker, const char *name, int structure, int is_null, uint32_t domain);
+static void add_struct(Maker *maker, const char *name, const TextStruct *from, int is_null, uint32_t domain);
 
 static void add_value(Maker *maker, const char *name, const TextField *source, uint32_t domain)
 {
@@ -65,10 +65,9 @@ static void add_value(Maker *maker, const char *name, const TextField *source, u
 }
 
 /* Adds a struct and its fields. The depth of structs in a text bounds the recursion. */
-static void add_struct(Maker *maker, const char *name, int structure, int is_null, uint32_t domain)
+static void add_struct(Maker *maker, const char *name, const TextStruct *from, int is_null, uint32_t domain)
 {
     Plan *plan = maker->plan;
-    const TextStruct *from = &plan->text.structs[structure];
     uint32_t number = plan->field_count;
     add_field(maker, name, KIND_STRUCT, domain)->is_null = (uint8_t)is_null;
     for (int i = 0; i < from->count; i++) {
@@ -91,7 +90,7 @@ static void add_entries(Maker *maker, uint32_t domain)
 static void add_rows(Maker *maker)
 {
     Plan *plan = maker->plan;
-    add_struct(maker, "", plan->text.struct_count - 1, 0, 0);
+    add_struct(maker, "", &plan->text.structs[plan->text.struct_count - 1], 0, 0);
     plan->trailing = plan->field_count;
     plan->corrupt = plan->field_count + 1;
     add_field(maker, "", KIND_BYTES, 0);

@@ -58,25 +58,26 @@ static Op plain_op(int kind, int flags, uint32_t column)
     return (Op){.code = (uint8_t)code, .flags = (uint8_t)flags, .kind = (uint8_t)kind, .field = column};
 }
 
-static void add_list(Maker *maker, const TextField *field, const TextOp *op, int flags, uint32_t column)
+static void add_list(Maker *maker, const TextOp *op, int flags, uint32_t column)
 {
     const Plan *plan = maker->plan;
+    int kind = op->field->kind;
     uint32_t element = element_of(plan, column);
     Maker inner = *maker;
     inner.run = -1;
     inner.program = get_from(maker->arena, sizeof(Program));
     maker->is_live[element] = 1;
-    if (field->kind == KIND_STRUCT) {
+    if (kind == KIND_STRUCT) {
         Op null_check = {.code = OP_STRUCT, .kind = KIND_STRUCT, .field = element};
         if (maker->variant & WRITING) add(&inner, null_check);
-        add_struct(&inner, &plan->text.layouts[op->layout], element, 0);
+        add_struct(&inner, op->layout, element, 0);
     } else {
-        add(&inner, plain_op(field->kind, flags & COMPACT, element));
+        add(&inner, plain_op(kind, flags & COMPACT, element));
     }
-    int is_number = field->kind > KIND_BOOL && field->kind < KIND_UUID;
+    int is_number = kind > KIND_BOOL && kind < KIND_UUID;
     Op list = {
         .code = is_number ? OP_NUMBERS : OP_LIST, .flags = (uint8_t)(flags | (op->least == 0 ? EMPTY : 0)), .kind = KIND_LIST,
-        .element = field->kind, .field = column, .need = op->least, .domain = plan->fields[column].inner,
+        .element = (uint8_t)kind, .field = column, .need = op->least, .domain = plan->fields[column].inner,
         .program = inner.program,
     };
     add(maker, list);
@@ -90,19 +91,20 @@ static void end_span(Maker *maker, uint32_t at)
 }
 
 /* Adds a field that the version has. `in_default`: an enclosing struct may be absent, and then has its default value. */
-static void add_value(Maker *maker, const TextField *field, const TextOp *op, uint32_t column, int is_tagged, int in_default)
+static void add_value(Maker *maker, const TextOp *op, uint32_t column, int in_default)
 {
-    int flags = (op->is_nullable ? NULLABLE : 0) | (op->is_compact ? COMPACT : 0) | (is_tagged ? TAGGED : 0);
+    const TextField *field = op->field;
+    int flags = (op->is_nullable ? NULLABLE : 0) | (op->is_compact ? COMPACT : 0) | (op->is_tagged ? TAGGED : 0);
     if (field->is_array) {
-        add_list(maker, field, op, flags, column);
+        add_list(maker, op, flags, column);
     } else if (field->kind != KIND_STRUCT) {
         add(maker, plain_op(field->kind, flags, column));
     } else {
         int has_op = op->is_nullable || (maker->variant & WRITING), code = op->is_nullable ? OP_PRESENCE : OP_STRUCT;
         Op made = {.code = (uint8_t)code, .flags = (uint8_t)flags, .kind = KIND_STRUCT, .field = column};
         uint32_t at = has_op ? add(maker, made) : 0;
-        in_default = in_default || (is_tagged && !field->is_null);
-        add_struct(maker, &maker->plan->text.layouts[op->layout], column, in_default);
+        in_default = in_default || (op->is_tagged && !field->is_null);
+        add_struct(maker, op->layout, column, in_default);
         if (has_op) end_span(maker, at);
     }
 }
@@ -119,10 +121,14 @@ static void add_absent(Maker *maker, uint32_t column, int is_refused, int in_def
     add(maker, op);
 }
 
+static uint32_t kid_of(const TextLayout *layout, const uint32_t *kids, const TextOp *op)
+{
+    return kids[op->field - layout->structure->fields];
+}
+
 static void add_tags(Maker *maker, const TextLayout *layout, const uint32_t *kids, uint32_t map, int in_default)
 {
     const Plan *plan = maker->plan;
-    const TextField *fields = plan->text.structs[layout->structure].fields;
     Program *program = maker->program;
     Tag *tags = get_from(maker->arena, layout->tag_count * (int64_t)sizeof(Tag));
     Op made = {.code = OP_TAGS, .kind = KIND_MAP, .layout = layout, .tags = tags, .field = map};
@@ -133,11 +139,10 @@ static void add_tags(Maker *maker, const TextLayout *layout, const uint32_t *kid
     }
     uint32_t at = add(maker, made);
     for (int i = 0; i < layout->tag_count; i++) {
-        const TextOp *op = &layout->tags[i];
-        uint32_t first = program->count;
+        uint32_t first = program->count, column = kid_of(layout, kids, &layout->tags[i]);
         maker->run = -1;
-        add_value(maker, &fields[op->place], op, kids[op->place], 1, in_default);
-        tags[i] = (Tag){kids[op->place], first - at - 1, program->count - first};
+        add_value(maker, &layout->tags[i], column, in_default);
+        tags[i] = (Tag){column, first - at - 1, program->count - first};
     }
     end_span(maker, at);
 }
@@ -146,17 +151,17 @@ static void add_tags(Maker *maker, const TextLayout *layout, const uint32_t *kid
 static void add_struct(Maker *maker, const TextLayout *layout, uint32_t column, int in_default)
 {
     const Plan *plan = maker->plan;
-    const TextStruct *structure = &plan->text.structs[layout->structure];
     uint32_t kids[MAX_FIELDS + 1], at = column + 1;
-    for (int i = 0; i < structure->count; i++) {
+    for (int i = 0; i < layout->structure->count; i++) {
         kids[i] = at;
         at += plan->fields[at].span;
     }
     maker->is_live[column] = 1;
     for (int i = 0; i < layout->op_count; i++) {
-        const TextOp *op = &layout->ops[i];
-        if (op->is_absent) add_absent(maker, kids[op->place], op->is_refused, in_default);
-        else add_value(maker, &structure->fields[op->place], op, kids[op->place], 0, in_default);
+        add_value(maker, &layout->ops[i], kid_of(layout, kids, &layout->ops[i]), in_default);
+    }
+    for (int i = 0; i < layout->absent_count; i++) {
+        add_absent(maker, kid_of(layout, kids, &layout->absent[i]), layout->absent[i].is_refused, in_default);
     }
     if (layout->has_tags) {
         add_tags(maker, layout, kids, plan->has_unknown ? at : column, in_default);
