@@ -20,11 +20,29 @@
 
 #define LOWEST_INT -256          /* integers from here to HIGHEST_INT are cached */
 #define HIGHEST_INT 1023
+#define CACHED_INTS (HIGHEST_INT - LOWEST_INT + 1)
 #define LONGEST_MEMO 255         /* up to this length, a text equal to the last one of its field is the same object */
 
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
-/* A generated package. */
+/* Defines the traversal and release of a type whose references are listed by a macro. It has no tp_clear: modules, plans and
+ * classes break all cycles. */
+#define DEFINE_RELEASE(Type, prefix, REFERENCES)                        \
+    static int prefix##_traverse(Type *self, visitproc visit, void *arg) \
+    {                                                                   \
+        Py_VISIT(Py_TYPE(self));                                        \
+        REFERENCES(Py_VISIT)                                            \
+        return 0;                                                       \
+    }                                                                   \
+    static void prefix##_dealloc(Type *self)                            \
+    {                                                                   \
+        PyTypeObject *type = Py_TYPE(self);                             \
+        PyObject_GC_UnTrack(self);                                      \
+        REFERENCES(Py_XDECREF)                                          \
+        type->tp_free(self);                                            \
+        Py_DECREF(type);                                                \
+    }
+
 typedef struct {
     PyObject_HEAD
     PyTypeObject *raw;                       /* RawTaggedField */
@@ -37,13 +55,12 @@ typedef struct {
     PyObject *as_derived, *make_plan;        /* package functions: conversion to a subclass, plan of a class */
     PyTypeObject *plan_type, *reader_type;   /* from the module, which the collector may clear before the package */
     PyObject *init_name, *plan_name;         /* likewise */
-    PyObject *small[HIGHEST_INT - LOWEST_INT + 1];
+    PyObject *small[CACHED_INTS];
 } Package;
 
 /* How the default of a field arises; GIVEN: it is the object `value`. */
 typedef enum { GIVEN, NEW_LIST, NEW_STRUCT, MADE_LATE } Default;
 
-/* A message. */
 typedef struct {
     PyObject_HEAD
     Package *package;
@@ -135,7 +152,7 @@ INLINE PyObject *attribute_of(PyTypeObject *cls, PyObject *name)
 
 INLINE PyObject *new_int(const Package *package, int64_t value)
 {
-    if (LIKELY((uint64_t)value - (uint64_t)LOWEST_INT <= HIGHEST_INT - LOWEST_INT)) {
+    if (LIKELY((uint64_t)value - (uint64_t)LOWEST_INT < CACHED_INTS)) {
         return Py_NewRef(package->small[value - LOWEST_INT]);
     }
     return PyLong_FromLongLong(value);

@@ -10,23 +10,8 @@ typedef struct {
     unsigned int version;        /* version tag of the class when `init` was last found */
 } Maker;
 
-static void maker_dealloc(Maker *maker)
-{
-    PyTypeObject *type = Py_TYPE(maker);
-    PyObject_GC_UnTrack(maker);
-    Py_XDECREF(maker->plan);
-    Py_XDECREF(maker->init);
-    type->tp_free(maker);
-    Py_DECREF(type);
-}
-
-static int maker_traverse(Maker *maker, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(maker));
-    Py_VISIT(maker->plan);
-    Py_VISIT(maker->init);
-    return 0;
-}
+#define MAKER_REFERENCES(X) X(self->plan); X(self->init);
+DEFINE_RELEASE(Maker, maker, MAKER_REFERENCES)
 
 static PyObject *called_slowly(PyTypeObject *cls, PyObject *const *args, size_t flags, PyObject *keywords)
 {

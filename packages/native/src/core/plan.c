@@ -25,8 +25,6 @@ static PyObject *class_called(PyObject *classes, int line, const char *name, con
     return found;
 }
 
-/* ---- structs */
-
 /* Returns the default of a field that is neither an array nor a struct; NULL with an exception. */
 static PyObject *default_from(const Package *package, const TextField *text)
 {
@@ -91,8 +89,6 @@ static int bind_struct(const Package *package, PyObject *classes, TextStruct *st
     if (find_slot(structure->cls, "", "unknown_tagged_fields", &structure->unknown) < 0) return -1;
     return slots_are_distinct(structure) ? 0 : damaged(structure->line, "two fields of a struct have the same slot");
 }
-
-/* ---- the whole */
 
 static int bind(Plan *plan, PyObject *classes)
 {

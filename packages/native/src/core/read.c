@@ -76,14 +76,6 @@ static PyObject *read_packed(const TextOp *op, In *in)
         return (make);                               \
     } while (0)
 
-static PyObject *new_float(const uint8_t *bytes)
-{
-    uint64_t bits = get64(bytes);
-    double value;
-    memcpy(&value, &bits, 8);
-    return PyFloat_FromDouble(value);
-}
-
 /* Reads a value or element that is neither struct nor array. */
 INLINE PyObject *read_plain(TextOp *op, int kind, int is_compact, int is_nullable, In *in)
 {
@@ -96,7 +88,7 @@ INLINE PyObject *read_plain(TextOp *op, int kind, int is_compact, int is_nullabl
     case KIND_INT32: FIXED(4, new_int(package, (int32_t)get32(at)));
     case KIND_UINT32: FIXED(4, new_int(package, get32(at)));
     case KIND_INT64: FIXED(8, new_int(package, (int64_t)get64(at)));
-    case KIND_FLOAT64: FIXED(8, new_float(at));
+    case KIND_FLOAT64: FIXED(8, PyFloat_FromDouble(PyFloat_Unpack8((const char *)at, 0)));
     case KIND_UUID: FIXED(16, new_uuid(package, at));
     case KIND_VARINT: return read_packed(op, in);
     case KIND_STRING: {
@@ -179,25 +171,13 @@ static int keep_unknown(PyObject *unknown, uint32_t tag, uint32_t size, In *in)
     SLOT(field, package->raw_tag) = PyLong_FromUnsignedLong(tag);
     SLOT(field, package->raw_data) = PyBytes_FromStringAndSize((const char *)in->p, size);
     int has_both = SLOT(field, package->raw_tag) != NULL && SLOT(field, package->raw_data) != NULL;
-    int failed = !has_both || PyList_Append(unknown, field) < 0;
-    if (failed) drop_untracked(field);
-    else Py_DECREF(field);
-    return failed ? -1 : 0;
-}
-
-/* Reads a known tagged field, which must use exactly `size` bytes. */
-static int read_tagged(TextOp *op, PyObject *object, uint32_t size, const In *in)
-{
-    In inner = {in->p, in->p + size, in->package};
-    PyObject *value = read_value(op, &inner);
-    if (value == NULL) return -1;
-    if (inner.p != inner.end) { Py_DECREF(value); return -1; }
-    SLOT(object, op->slot) = value;
+    if (!has_both || PyList_Append(unknown, field) < 0) { drop_untracked(field); return -1; }
+    Py_DECREF(field);
     return 0;
 }
 
-/* Reads the fields of a tag section. Each has at least two bytes, so the input bounds a forged count. Unknown tags that
- * do not ascend, as Kafka writes them, are declined. */
+/* Reads the fields of a tag section. Each has at least two bytes, so the input bounds a forged count. A known one must use
+ * exactly its size. Unknown tags that do not ascend, as Kafka writes them, are declined. */
 static int read_tag_fields(const TextLayout *layout, PyObject *object, uint32_t count, In *in, PyObject *unknown)
 {
     uint64_t seen = 0;
@@ -209,7 +189,10 @@ static int read_tag_fields(const TextLayout *layout, PyObject *object, uint32_t 
         if (known >= 0) {
             if (seen >> known & 1) return -1;
             seen |= 1ULL << known;
-            if (read_tagged(&layout->tags[known], object, size, in) < 0) return -1;
+            In inner = {in->p, in->p + size, in->package};
+            PyObject *value = read_value(&layout->tags[known], &inner);
+            if (value == NULL || inner.p != inner.end) { Py_XDECREF(value); return -1; }
+            SLOT(object, layout->tags[known].slot) = value;
         } else {
             if (tag <= last || is_foreign(layout, tag) || keep_unknown(unknown, tag, size, in) < 0) return -1;
             last = tag;

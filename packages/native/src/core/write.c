@@ -90,15 +90,11 @@ static int put_text(Out *out, PyObject *text, int is_compact)
     return failed ? -1 : 0;
 }
 
-/* _PyLong_AsByteArray() of all Python versions: unsigned, big-endian; -1 if it does not fit. */
-static int uuid_bytes(PyObject *number, uint8_t *bytes)
-{
 #if PY_VERSION_HEX >= 0x030D0000
-    return _PyLong_AsByteArray((PyLongObject *)number, bytes, 16, 0, 0, 0);
+#define UNSIGNED_BIG_ENDIAN 0, 0, 0      /* the last arguments of _PyLong_AsByteArray() */
 #else
-    return _PyLong_AsByteArray((PyLongObject *)number, bytes, 16, 0, 0);
+#define UNSIGNED_BIG_ENDIAN 0, 0
 #endif
-}
 
 static int put_uuid(Out *out, PyObject *value)
 {
@@ -106,7 +102,7 @@ static int put_uuid(Out *out, PyObject *value)
     PyObject *number = SLOT(value, out->package->uuid_int);
     if (number == NULL || !PyLong_CheckExact(number)) return -1;
     RESERVE(16);
-    if (uuid_bytes(number, out->p) < 0) return -1;
+    if (_PyLong_AsByteArray((PyLongObject *)number, out->p, 16, UNSIGNED_BIG_ENDIAN) < 0) return -1;
     out->p += 16;
     return 0;
 }
@@ -151,17 +147,11 @@ INLINE int write_plain(const TextOp *op, int kind, int is_compact, int is_nullab
     case KIND_INT32: INTEGER(INT32_MIN, INT32_MAX, 4, put32(out->p, (uint32_t)number));
     case KIND_UINT32: INTEGER(0, UINT32_MAX, 4, put32(out->p, (uint32_t)number));
     case KIND_INT64: INTEGER(INT64_MIN, INT64_MAX, 8, put64(out->p, (uint64_t)number));
-    case KIND_FLOAT64: {
-        uint64_t bits;
-        double number;
+    case KIND_FLOAT64:
         if (!PyFloat_CheckExact(value)) return -1;
-        number = PyFloat_AS_DOUBLE(value);
-        memcpy(&bits, &number, 8);
         RESERVE(8);
-        put64(out->p, bits);
         out->p += 8;
-        return 0;
-    }
+        return PyFloat_Pack8(PyFloat_AS_DOUBLE(value), (char *)out->p - 8, 0);
     case KIND_UUID: return put_uuid(out, value);
     case KIND_VARINT: return put_packed(out, op, value);
     case KIND_STRING:

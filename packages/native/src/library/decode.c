@@ -172,24 +172,20 @@ static int has_bad_text(const Decoding *decoding)
 
 /* Validates the texts of each column together, at the end. If one is invalid, or the first bad row is needed, all
  * rows are read again with immediate validation. */
-static Outcome read_all(const Call *call, Decoding *decoding, int64_t *bad)
-{
-    Outcome outcome = read_rows(call, decoding, bad);
-    int is_checked = outcome == SUCCEEDED || outcome == MALFORMED ? call->messages->options & VALIDATE_UTF8 : 0;
-    if (!is_checked || (outcome == SUCCEEDED && !has_bad_text(decoding))) return outcome;
-    drop_builders(decoding);
-    if (start_builders(decoding, call->plan, call->is_live) < 0) return NO_MEMORY;
-    decoding->checks_texts = 1;
-    return read_rows(call, decoding, bad);
-}
-
 static Outcome decode_rows(const Call *call, struct ArrowSchema *schema, struct ArrowArray *array, int64_t *bad)
 {
     Decoding decoding;
     if (start_builders(&decoding, call->plan, call->is_live) < 0) return NO_MEMORY;
-    Outcome outcome = read_all(call, &decoding, bad);
-    if (outcome == SUCCEEDED) outcome = export_columns(&decoding, call->messages->trailing, call->messages->corrupt, schema, array);
-    else drop_builders(&decoding);
+    Outcome outcome = read_rows(call, &decoding, bad);
+    int is_checked = outcome == SUCCEEDED || outcome == MALFORMED ? call->messages->options & VALIDATE_UTF8 : 0;
+    if (is_checked && (outcome == MALFORMED || has_bad_text(&decoding))) {
+        drop_builders(&decoding);
+        if (start_builders(&decoding, call->plan, call->is_live) < 0) return NO_MEMORY;
+        decoding.checks_texts = 1;
+        outcome = read_rows(call, &decoding, bad);
+    }
+    if (outcome == SUCCEEDED) return export_columns(&decoding, call->messages->trailing, call->messages->corrupt, schema, array);
+    drop_builders(&decoding);
     return outcome;
 }
 

@@ -5,8 +5,6 @@
  * missing buffers are declined. Other types are declined; the package converts them first. */
 #include "writing.h"
 
-static int is_format(const struct ArrowSchema *schema, const char *format) { return strcmp(schema->format, format) == 0; }
-
 static int width_of(const struct ArrowSchema *schema)
 {
     static const char letters[] = "csil";

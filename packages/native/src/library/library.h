@@ -17,8 +17,8 @@
 #define MAX_EMPTY 65535          /* maximum count of elements that take no bytes: the size of the input cannot limit these */
 #define MAX_VERSION 32767
 
-/* ADD_AND_FETCH: atomic sum. GET_SHARED: load that sees everything written before publish(). GET_RELAXED, SET_RELAXED:
- * a number that threads may overwrite, without any order. */
+/* ADD_AND_FETCH: atomic sum. PUBLISH: stores a pointer where NULL is; 0 if another thread was faster. GET_SHARED: load
+ * that sees everything written before PUBLISH. GET_RELAXED, SET_RELAXED: a number that threads may overwrite. */
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic ignored "-Wunused-parameter"          /* of functions that Python or Arrow calls */
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -35,6 +35,7 @@
 #define PER_THREAD __thread
 #endif
 #define ADD_AND_FETCH(place, value) __atomic_add_fetch((place), (value), __ATOMIC_ACQ_REL)
+#define PUBLISH(place, value) __sync_bool_compare_and_swap((place), NULL, (value))
 #define GET_SHARED(place) __atomic_load_n((place), __ATOMIC_ACQUIRE)
 #define GET_RELAXED(place) __atomic_load_n((place), __ATOMIC_RELAXED)
 #define SET_RELAXED(place, value) __atomic_store_n((place), (value), __ATOMIC_RELAXED)
@@ -50,6 +51,7 @@
 #define IS_BIG_ENDIAN 0
 #define PER_THREAD __declspec(thread)
 #define ADD_AND_FETCH(place, value) (_InterlockedExchangeAdd((place), (value)) + (value))
+#define PUBLISH(place, value) (_InterlockedCompareExchangePointer((void *volatile *)(place), (value), NULL) == NULL)
 #define GET_SHARED(place) _InterlockedCompareExchangePointer((void *volatile *)(place), NULL, NULL)
 #define GET_RELAXED(place) (*(place))
 #define SET_RELAXED(place, value) (*(place) = (value))
@@ -98,7 +100,6 @@ INLINE uint8_t *put_varint(uint8_t *p, uint64_t value)
     return p;
 }
 
-/* Decodes a zigzag-encoded integer. */
 INLINE int64_t from_zigzag(uint64_t value) { return (int64_t)(value >> 1 ^ (~(value & 1) + 1)); }
 
 /* Fixed-width types: name, letter in plan texts (lower case for signed integers), bytes on the wire, bytes in a column
@@ -144,11 +145,11 @@ void *get_memory(int64_t size);
 void *get_zeros(int64_t size);
 void *get_more(void *memory, int64_t size);  /* as realloc() */
 void *get_from(Arena *arena, int64_t size);  /* zeroed, aligned to 16 bytes */
+void *next_in(Arena *arena, void *array, uint32_t *count, uint32_t *capacity, int64_t size);     /* see memory.c */
 void give_up(Arena *arena, Outcome why, int line, const char *text);         /* jumps to `stop` */
 void free_memory(void *memory);
 void free_arena(Arena *arena);
 void fail_allocation(long number);           /* for tests: one allocation of this thread fails after this many; -1 for none */
-int publish(void *place, void *value);       /* stores a pointer where NULL is; 0 if another thread was faster */
 
 /* ---- text.c */
 
@@ -166,23 +167,25 @@ typedef struct {
 } TextField;
 
 typedef struct TextStruct {
-    const char *name;
-    TextField *fields;
-    int count, depth, line;
-    int is_leaf;                             /* the core's: not tracked by the collector, as no field can be in a cycle */
-    uint32_t unknown;                        /* the core's: slot of unknown_tagged_fields */
     void *cls;                               /* the core's */
+    TextField *fields;
+    int count;
+    uint32_t unknown;                        /* the core's: slot of unknown_tagged_fields */
+    int is_leaf;                             /* the core's: not tracked by the collector, as no field can be in a cycle */
+    int depth, line;
+    const char *name;
 } TextStruct;
 
 typedef struct {
     TextField *field;
+    uint32_t slot;                           /* the core's: of the field */
+    uint32_t tag;
     struct TextLayout *layout;               /* of a struct, or of the structs in an array */
     uint8_t kind, element;                   /* kind on the wire; KIND_LIST for arrays, with the kind of the elements */
     uint8_t is_compact, is_nullable, is_tagged;
     uint8_t is_refused;                      /* absent field: values other than the default are rejected */
     uint8_t bits, is_signed;                 /* KIND_VARINT */
-    uint32_t tag, least;                     /* minimum bytes of a value or element; 0 if it may be empty */
-    uint32_t slot;                           /* the core's: of the field */
+    uint32_t least;                          /* minimum bytes of a value or element; 0 if it may be empty */
     void *memo;                              /* the core's: last text read here */
 } TextOp;
 

@@ -60,7 +60,6 @@ typedef struct Program {
 /* MIXED: columns that only other versions have are null in the rows of this one. EMITTING: they have their defaults. */
 typedef enum { MIXED = 1, EMITTING = 2, WRITING = 4, VARIANTS = 5 } Variant;
 
-/* Programs of a layout. */
 typedef struct {
     Arena arena;
     const Program *rows;

@@ -25,17 +25,11 @@ static uint32_t most_of(const Op *op)
 static uint32_t add(Maker *maker, Op op)
 {
     Program *program = maker->program;
-    if (program->count == program->capacity) {
-        uint32_t capacity = program->capacity * 2 + 8;
-        Op *ops = get_from(maker->arena, (int64_t)capacity * (int64_t)sizeof(Op));
-        if (program->count > 0) memcpy(ops, program->ops, program->count * sizeof(Op));
-        program->ops = ops;
-        program->capacity = capacity;
-    }
+    Op *place = next_in(maker->arena, &program->ops, &program->count, &program->capacity, sizeof(Op));
     program->most += most_of(&op);
     if (op.code <= OP_UUID && !(maker->variant & WRITING)) {
         op.need = widths[op.code];
-        if (maker->run < 0) maker->run = program->count;
+        if (maker->run < 0) maker->run = place - program->ops;
         else {
             program->ops[maker->run].need += op.need;
             op.code += OP_REST;
@@ -43,9 +37,9 @@ static uint32_t add(Maker *maker, Op op)
     } else if (op.code != OP_NULL && op.code != OP_DEFAULT) {
         maker->run = -1;
     }
-    program->ops[program->count] = op;
+    *place = op;
     if (op.code != OP_ABSENT) maker->is_live[op.field] = 1;
-    return program->count++;
+    return (uint32_t)(place - program->ops);
 }
 
 static void add_struct(Maker *maker, const TextLayout *layout, uint32_t column, int in_default);
@@ -109,7 +103,6 @@ static void add_value(Maker *maker, const TextOp *op, uint32_t column, int in_de
     }
 }
 
-/* Adds a column that the version lacks. */
 static void add_absent(Maker *maker, uint32_t column, int is_refused, int in_default)
 {
     Op op = {.code = OP_ABSENT, .field = column, .kind = maker->plan->fields[column].kind, .flags = is_refused ? REFUSED : 0};
@@ -170,7 +163,6 @@ static void add_struct(Maker *maker, const TextLayout *layout, uint32_t column, 
     }
 }
 
-/* Returns NULL if out of memory. */
 static Programs *new_programs(const Plan *plan, int layout, int variant)
 {
     Programs *programs = get_zeros(sizeof(Programs));
@@ -200,7 +192,7 @@ void free_programs(Programs *programs)
 const Programs *programs_of(const Plan *plan, int layout, int variant)
 {
     Programs **place = &plan->programs[variant][layout], *found = GET_SHARED(place);
-    if (found != NULL || (found = new_programs(plan, layout, variant)) == NULL || publish(place, found)) return found;
+    if (found != NULL || (found = new_programs(plan, layout, variant)) == NULL || PUBLISH(place, found)) return found;
     free_programs(found);
     return GET_SHARED(place);
 }

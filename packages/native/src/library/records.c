@@ -78,9 +78,10 @@ static int read_headers(Scan *scan, const uint8_t *p, const uint8_t *end, int64_
     return p == end ? DONE : UNSUPPORTED;
 }
 
-static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, int64_t count, int64_t base_offset,
-                      int64_t base_timestamp, int64_t append_time, int is_appended)
+static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, int64_t count, const int64_t *section)
 {
+    int64_t n = scan->batches, base_offset = section[BASE_OFFSET * n], base_timestamp = section[BASE_TIMESTAMP * n];
+    int64_t append_time = section[APPEND_TIME * n], is_appended = section[IS_APPENDED * n];
     for (int64_t k = 0; k < count; k++) {
         const uint8_t *end = batch_end;
         int64_t size, timestamp, offset, key_size, value_size, headers, row = scan->row;
@@ -143,8 +144,7 @@ int read_records(Scan *scan)
             count > (end - pos) / SMALLEST_RECORD) {
             return UNSUPPORTED;
         }
-        int problem = read_batch(scan, scan->data + pos, scan->data + end, count, section[BASE_OFFSET * n],
-                                 section[BASE_TIMESTAMP * n], section[APPEND_TIME * n], section[IS_APPENDED * n] != 0);
+        int problem = read_batch(scan, scan->data + pos, scan->data + end, count, section);
         if (problem != DONE) return problem;
     }
     if (scan->row != scan->rows) return UNSUPPORTED;

@@ -6,13 +6,15 @@
 
 #include <errno.h>
 
+typedef struct { int layout, lowest, highest; } Range;       /* versions of a layout */
+
 typedef struct {
     const char *p, *end;
     int line, ranges;
     Arena *arena;
     ToDouble to_double;
     Text *text;
-    struct { int layout, lowest, highest; } *range;          /* of the current struct */
+    Range *range;                                            /* of the current struct */
 } Reader;
 
 #define EXPECT(condition, what) do { if (!(condition)) give_up(reader->arena, MALFORMED, reader->line, (what)); } while (0)
@@ -261,12 +263,6 @@ static void read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *o
     EXPECT(!is_empty == !(field->is_array && op->least == 0), "flag 'e' contradicts the element size");
 }
 
-static uint32_t least_of_op(const TextOp *op)
-{
-    if (op->kind == KIND_LIST) return op->is_compact ? 1 : 4;
-    return op->kind == KIND_STRUCT && op->is_nullable ? 1 : op->least;
-}
-
 static void read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
     while (take(reader, ' ')) {
@@ -292,9 +288,7 @@ static void read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
 
 static void read_section(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
-    int is_optional = take(reader, '&');
-    EXPECT(is_optional || take(reader, ';'), "expected a tag section");
-    layout->is_unsupported |= is_optional || take(reader, ';');
+    layout->is_unsupported |= *reader->p++ == '&' || take(reader, ';');
     layout->has_tags = 1;
     layout->tags = layout->ops + layout->op_count;
     layout->least += 1;
@@ -318,7 +312,8 @@ static void read_operations(Reader *reader, TextLayout *layout, uint8_t *seen)
         }
         TextOp *op = &layout->ops[layout->op_count++];
         read_op(reader, layout, seen, op);
-        layout->least += least_of_op(op);
+        int is_one = op->kind == KIND_STRUCT && op->is_nullable;             /* at least, for null */
+        layout->least += op->kind == KIND_LIST ? (op->is_compact ? 1 : 4) : is_one ? 1 : op->least;
         EXPECT(layout->least <= INT32_MAX / 2, "the minimum size of a struct is 1 GiB or more");
     }
 }
@@ -331,9 +326,7 @@ static void read_versions(Reader *reader)
         if (take(reader, '+')) highest = MAX_VERSION;
         else if (take(reader, '-')) highest = number(reader, MAX_VERSION);
         EXPECT(lowest <= highest, "the first version of a range is higher than the last");
-        reader->range[reader->ranges].layout = reader->text->layout_count;
-        reader->range[reader->ranges].lowest = (int)lowest;
-        reader->range[reader->ranges++].highest = (int)highest;
+        reader->range[reader->ranges++] = (Range){reader->text->layout_count, (int)lowest, (int)highest};
     } while (take(reader, ','));
     EXPECT(at_end_of_word(reader), "unexpected characters after versions");
 }
@@ -361,17 +354,17 @@ static void bind_versions(Reader *reader)
     int highest = -1;
     text->lowest = MAX_VERSION;
     EXPECT(reader->ranges > 0, "the message has no versions");
-    for (int i = 0; i < reader->ranges; i++) {
-        if (reader->range[i].lowest < text->lowest) text->lowest = reader->range[i].lowest;
-        if (reader->range[i].highest > highest) highest = reader->range[i].highest;
+    for (const Range *range = reader->range; range < reader->range + reader->ranges; range++) {
+        if (range->lowest < text->lowest) text->lowest = range->lowest;
+        if (range->highest > highest) highest = range->highest;
     }
     text->version_count = highest - text->lowest + 1;
     text->versions = GET(text->version_count, int);
     for (int i = 0; i < text->version_count; i++) text->versions[i] = -1;
-    for (int i = 0; i < reader->ranges; i++) {
-        for (int version = reader->range[i].lowest; version <= reader->range[i].highest; version++) {
+    for (const Range *range = reader->range; range < reader->range + reader->ranges; range++) {
+        for (int version = range->lowest; version <= range->highest; version++) {
             EXPECT(text->versions[version - text->lowest] < 0, "a version is listed twice");
-            text->versions[version - text->lowest] = reader->range[i].layout;
+            text->versions[version - text->lowest] = range->layout;
         }
     }
 }
@@ -385,7 +378,7 @@ static void read_lines(Reader *reader)
     }
     reader->text->structs = GET(lines, TextStruct);
     reader->text->layouts = GET(lines, TextLayout);
-    reader->range = get_from(reader->arena, (lines + commas) * (int64_t)sizeof *reader->range);  /* one more for each comma */
+    reader->range = GET(lines + commas, Range);              /* one more for each comma */
     EXPECT(number(reader, INT32_MAX) == FORMAT, "unsupported plan format");
     while (take(reader, '\n')) {
         reader->line++;

@@ -23,7 +23,6 @@ static NOINLINE uint8_t *grow_output(Writing *writing, uint8_t *q, int64_t size)
     return start + used;
 }
 
-/* Range of an integer type. */
 #define MOST(letter, width) (INT64_MAX >> ((width) < 8 ? 64 - 8 * (width) - ((letter) < 'a') : 0))
 #define LOWEST(name, letter, width, column_width, format) (letter) < 'a' ? 0 : -MOST(letter, width) - 1,
 #define HIGHEST(name, letter, width, column_width, format) MOST(letter, width),
@@ -140,7 +139,6 @@ static uint8_t *write_tags(Writing *writing, const Op *op, uint32_t most, int64_
     return q;
 }
 
-/* Writes null, if the version allows it. */
 static uint8_t *write_null(Writing *writing, const Op *op, uint8_t *q)
 {
     if (!(op->flags & NULLABLE)) FAIL;
@@ -202,7 +200,7 @@ static uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, 
     return q;
 }
 
-const uint8_t *write_rows(Writing *writing, const Rows *rows, Output *output, int64_t *bad)
+const uint8_t *write_rows(Writing *writing, const Rows *rows, ColumnBuilder *output, int64_t *bad)
 {
     const Program *program = writing->programs->rows;
     const Input *root = &writing->inputs[0];

@@ -47,14 +47,8 @@ typedef struct {
 } Rows;
 Outcome encode_messages(const Plan *plan, const Rows *rows, struct ArrowSchema *schema, struct ArrowArray *array, int64_t *bad);
 
-typedef struct {
-    int32_t *offsets;
-    uint8_t *valid;              /* NULL without nulls */
-    int64_t nulls;
-} Output;
-
 /* write.c: writes all messages; returns the position after them, or NULL with `why` and the first bad row */
-const uint8_t *write_rows(Writing *writing, const Rows *rows, Output *output, int64_t *bad);
+const uint8_t *write_rows(Writing *writing, const Rows *rows, ColumnBuilder *output, int64_t *bad);
 
 INLINE int is_null_at(const Input *input, int64_t i)
 {
