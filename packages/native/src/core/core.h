@@ -25,8 +25,7 @@
 
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
-/* Defines the traversal and release of a type whose references are listed by a macro. It has no tp_clear: modules, plans and
- * classes break all cycles. */
+/* Defines traversal and release of a type by its references. It has no tp_clear: modules, plans and classes break cycles. */
 #define DEFINE_RELEASE(Type, prefix, REFERENCES)                        \
     static int prefix##_traverse(Type *self, visitproc visit, void *arg) \
     {                                                                   \

@@ -50,15 +50,9 @@ void follow(Walk *walk)
     walk->need = OVERHEAD;
     while (walk->found < walk->capacity && walk->size - walk->at >= OVERHEAD) {
         int64_t length = INT32_AT(walk->log + walk->at + LENGTH_AT);
-        if (length < walk->shortest || length > walk->longest) {
-            walk->need = 0;
-            return;
-        }
         int64_t size = OVERHEAD + length;
-        if (size > walk->size - walk->at) {
-            walk->need = size;
-            return;
-        }
+        if (length < walk->shortest || length > walk->longest) { walk->need = 0; return; }
+        if (size > walk->size - walk->at) { walk->need = size; return; }
         int is_last = walk->at + size >= walk->last;
         take_batch(walk, size);
         if (is_last) return;

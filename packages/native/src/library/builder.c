@@ -109,9 +109,8 @@ static int64_t size_in_block(const Decoding *decoding, uint32_t number, int64_t 
     return has_bytes(kind) && builder->data != NULL ? size + planned_bytes(builder, factor) : size;
 }
 
-/* Allocates one block for all columns and moves them into it, which cannot fail, because the block was measured for them. Its
- * size is that of the rows so far, multiplied by `factor`. Without a block,
- * because it would exceed `most` bytes or memory is short, each column grows by itself. */
+/* Allocates one block for all columns, of the size of the rows so far, multiplied by `factor`, and moves them into it, which
+ * cannot fail. Without a block, because it would exceed `most` bytes or memory is short, each column grows by itself. */
 void make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
 {
     const Plan *plan = decoding->plan;

@@ -64,10 +64,7 @@ static int survey(const Call *call, uint8_t *used)
         const uint8_t *start = call->data + call->bounds[i];
         int layout = layout_of(&call->plan->text, version_of(call, i, &start, call->data + call->bounds[i + 1]));
         if (layout >= 0 && !is_supported(call->plan, layout)) return -1;
-        if (layout >= 0 && !used[layout]) {
-            used[layout] = 1;
-            count++;
-        }
+        if (layout >= 0) { count += !used[layout]; used[layout] = 1; }
         if (call->messages->versions == NULL && !call->messages->has_prefix) break;
     }
     return count;

@@ -41,16 +41,16 @@ static Outcome encode_rows(Writing *writing, const Rows *rows, struct ArrowSchem
 Outcome encode_messages(const Plan *plan, const Rows *rows, struct ArrowSchema *schema, struct ArrowArray *array, int64_t *bad)
 {
     int layout = layout_of(&plan->text, rows->version);
-    if (!is_supported(plan, layout) || plan->has_unknown) return DECLINED;
-    if (!is_format(rows->schema, "+s")) return DECLINED;
+    if (!is_supported(plan, layout) || plan->has_unknown || !is_format(rows->schema, "+s")) return DECLINED;
     if (rows->sizes != NULL && rows->size_count != buffers_of(rows->schema, rows->array)) return DECLINED;
     if (rows->array->length > (int64_t)1 << 40) return NO_MEMORY;               /* products with it cannot overflow */
     Writing writing = {.plan = plan, .programs = programs_of(plan, layout, WRITING), .sizes = rows->sizes};
     writing.inputs = writing.programs == NULL ? NULL : get_zeros(plan->field_count * (int64_t)sizeof(Input));
     if (writing.inputs == NULL) return NO_MEMORY;
+    Source source = {rows->schema, rows->array, 0};
     Span all = {.count = rows->array->length, .used = rows->array->length};
     Outcome outcome = DECLINED;
-    if (bind_columns(&writing, 0, rows->schema, rows->array, all, 0) == 0) outcome = encode_rows(&writing, rows, schema, array, bad);
+    if (bind_columns(&writing, 0, source, all) == 0) outcome = encode_rows(&writing, rows, schema, array, bad);
     free_memory(writing.inputs);
     return outcome;
 }

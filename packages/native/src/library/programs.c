@@ -114,11 +114,6 @@ static void add_absent(Maker *maker, uint32_t column, int is_refused, int in_def
     add(maker, op);
 }
 
-static uint32_t kid_of(const TextLayout *layout, const uint32_t *kids, const TextOp *op)
-{
-    return kids[op->field - layout->structure->fields];
-}
-
 static void add_tags(Maker *maker, const TextLayout *layout, const uint32_t *kids, uint32_t map, int in_default)
 {
     const Plan *plan = maker->plan;
@@ -132,7 +127,7 @@ static void add_tags(Maker *maker, const TextLayout *layout, const uint32_t *kid
     }
     uint32_t at = add(maker, made);
     for (int i = 0; i < layout->tag_count; i++) {
-        uint32_t first = program->count, column = kid_of(layout, kids, &layout->tags[i]);
+        uint32_t first = program->count, column = kids[layout->tags[i].field - layout->structure->fields];
         maker->run = -1;
         add_value(maker, &layout->tags[i], column, in_default);
         tags[i] = (Tag){column, first - at - 1, program->count - first};
@@ -144,17 +139,18 @@ static void add_tags(Maker *maker, const TextLayout *layout, const uint32_t *kid
 static void add_struct(Maker *maker, const TextLayout *layout, uint32_t column, int in_default)
 {
     const Plan *plan = maker->plan;
+    const TextField *fields = layout->structure->fields;
     uint32_t kids[MAX_FIELDS + 1], at = column + 1;
     for (int i = 0; i < layout->structure->count; i++) {
         kids[i] = at;
         at += plan->fields[at].span;
     }
     maker->is_live[column] = 1;
-    for (int i = 0; i < layout->op_count; i++) {
-        add_value(maker, &layout->ops[i], kid_of(layout, kids, &layout->ops[i]), in_default);
+    for (const TextOp *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
+        add_value(maker, op, kids[op->field - fields], in_default);
     }
-    for (int i = 0; i < layout->absent_count; i++) {
-        add_absent(maker, kid_of(layout, kids, &layout->absent[i]), layout->absent[i].is_refused, in_default);
+    for (const TextOp *op = layout->absent, *last = op + layout->absent_count; op < last; op++) {
+        add_absent(maker, kids[op->field - fields], op->is_refused, in_default);
     }
     if (layout->has_tags) {
         add_tags(maker, layout, kids, plan->has_unknown ? at : column, in_default);

@@ -263,8 +263,14 @@ static void read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *o
     EXPECT(!is_empty == !(field->is_array && op->least == 0), "flag 'e' contradicts the element size");
 }
 
+/* Reads a tag section, from its first character on. */
 static void read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
+    layout->is_unsupported |= *reader->p++ == '&' || take(reader, ';');
+    layout->has_tags = 1;
+    layout->tags = layout->ops + layout->op_count;
+    layout->least += 1;
+    EXPECT(at_end_of_word(reader), "unexpected characters at the start of a tag section");
     while (take(reader, ' ')) {
         int is_foreign = take(reader, '^');
         int64_t tag = number(reader, UINT32_MAX);
@@ -286,21 +292,11 @@ static void read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
     layout->is_unsupported |= layout->tag_count > MAX_TAGS;
 }
 
-static void read_section(Reader *reader, TextLayout *layout, uint8_t *seen)
-{
-    layout->is_unsupported |= *reader->p++ == '&' || take(reader, ';');
-    layout->has_tags = 1;
-    layout->tags = layout->ops + layout->op_count;
-    layout->least += 1;
-    EXPECT(at_end_of_word(reader), "unexpected characters at the start of a tag section");
-    read_tags(reader, layout, seen);
-}
-
 static void read_operations(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
     while (take(reader, ' ')) {
         if (reader->p < reader->end && (*reader->p == ';' || *reader->p == '&')) {
-            read_section(reader, layout, seen);
+            read_tags(reader, layout, seen);
             return;
         }
         if (take(reader, '-')) {
@@ -397,11 +393,7 @@ int read_text(Arena *arena, const char *start, int64_t size, ToDouble to_double,
     Reader reader = {.p = start, .end = start + size, .line = 1, .arena = arena, .to_double = to_double, .text = text};
     jmp_buf stop;
     arena->stop = &stop;
-    if (setjmp(stop) != 0) {
-        arena->stop = NULL;
-        return -1;
-    }
-    read_lines(&reader);
+    if (setjmp(stop) == 0) read_lines(&reader);
     arena->stop = NULL;
-    return 0;
+    return arena->error.why == SUCCEEDED ? 0 : -1;
 }

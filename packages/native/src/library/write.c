@@ -82,21 +82,16 @@ static uint8_t *write_numbers(const Op *op, const Input *numbers, int64_t start,
     }
 }
 
-static int is_plain(const Op *op, const Input *numbers)
-{
-    static const uint8_t widths[] = {FIXED_KINDS(WIDTH)}, column_widths[] = {FIXED_KINDS(COLUMN_WIDTH)};
-    if (op->code != OP_NUMBERS || numbers->valid != NULL) return 0;
-    return numbers->width == widths[op->element] && numbers->width == column_widths[op->element];
-}
-
 static uint8_t *write_list(Writing *writing, const Op *op, const Input *input, int64_t i, uint32_t most, uint8_t *q)
 {
+    static const uint8_t widths[] = {FIXED_KINDS(WIDTH)}, column_widths[] = {FIXED_KINDS(COLUMN_WIDTH)};
     const Program *program = op->program;
     const Input *elements = &writing->inputs[element_of(writing->plan, op->field)];
     int64_t start, count = run_at(input, i, elements->count, &start);
     if (count < 0) DECLINE;
     q = put_length(q, op, count);
-    if (count > 0 && is_plain(op, elements)) {
+    int width = op->code == OP_NUMBERS && elements->valid == NULL ? elements->width : 0;
+    if (count > 0 && width > 0 && width == widths[op->element] && width == column_widths[op->element]) {
         RESERVE(count * (int64_t)op->need + most);
         return write_numbers(op, elements, start, count, q);
     }
