@@ -71,8 +71,7 @@ static void *writable(Buffers *buffers, PyObject *object, int width, int64_t ele
 
 static int take_ints(Buffers *buffers, PyObject *object, int64_t rows, int64_t **out)
 {
-    if (object == Py_None) return 1;
-    return (*out = writable(buffers, object, 8, rows, NULL)) != NULL;
+    return object == Py_None || (*out = writable(buffers, object, 8, rows, NULL)) != NULL;
 }
 
 /* Parses a tuple of offsets, bits and bytes, or None. */

@@ -188,5 +188,5 @@ INLINE TextLayout *layout_at(const Plan *plan, PyObject *version)
 {
     int64_t value;
     int number = LIKELY(int_of(version, &value) == 0) ? layout_of(&plan->text, value) : -1;
-    return number < 0 || plan->text.layouts[number].is_unsupported ? NULL : &plan->text.layouts[number];
+    return UNLIKELY(number < 0) ? NULL : &plan->text.layouts[number];
 }

@@ -98,6 +98,9 @@ static int bind(Plan *plan, PyObject *classes)
         const TextLayout *layout = &text->layouts[i];
         for (int k = 0; k < layout->op_count + layout->tag_count; k++) layout->ops[k].slot = layout->ops[k].field->slot;
     }
+    for (int i = 0; i < text->version_count; i++) {
+        if (text->versions[i] >= 0 && text->layouts[text->versions[i]].is_unsupported) text->versions[i] = -1;
+    }
     for (int i = 0; i < text->struct_count; i++) if (own_release(text->structs[i].cls) < 0) return -1;
     return 0;
 }

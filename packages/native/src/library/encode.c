@@ -50,7 +50,7 @@ Outcome encode_messages(const Plan *plan, const Rows *rows, struct ArrowSchema *
     Source source = {rows->schema, rows->array, 0};
     Span all = {.count = rows->array->length, .used = rows->array->length};
     Outcome outcome = DECLINED;
-    if (bind_columns(&writing, 0, source, all) == 0) outcome = encode_rows(&writing, rows, schema, array, bad);
+    if (bind_columns(&writing, 0, &source, all) == 0) outcome = encode_rows(&writing, rows, schema, array, bad);
     free_memory(writing.inputs);
     return outcome;
 }

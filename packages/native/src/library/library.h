@@ -155,15 +155,15 @@ void fail_allocation(long number);           /* for tests: one allocation of thi
 
 /* The members marked as the core's are its own: objects of Python, and what it knows of them. They start as zeros. */
 typedef struct {
-    const char *name, *word;                 /* word: the default of a string, or the 16 bytes of a uuid */
-    int64_t number;                          /* default of an integer or bool, or the bits of a float */
-    int32_t word_size;
+    void *keyword, *value, *list;            /* the core's: interned name; default if GIVEN; class of the list */
+    uint32_t slot;                           /* the core's */
+    uint8_t by_default, is_leaf_list;        /* the core's: Default; a plain list of values or leaves, never tracked */
     uint8_t kind, is_array, is_keyed;        /* kind of the field or of its elements */
     uint8_t is_nullable, is_null, is_late;   /* is_null: the default value is null */
+    int32_t word_size;
     struct TextStruct *structure;            /* KIND_STRUCT, else NULL */
-    uint8_t by_default, is_leaf_list;        /* the core's: Default; a plain list of values or leaves, never tracked */
-    uint32_t slot;                           /* the core's */
-    void *keyword, *value, *list;            /* the core's: interned name; default if GIVEN; class of the list */
+    const char *name, *word;                 /* word: the default of a string, or the 16 bytes of a uuid */
+    int64_t number;                          /* default of an integer or bool, or the bits of a float */
 } TextField;
 
 typedef struct TextStruct {

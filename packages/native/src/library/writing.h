@@ -31,7 +31,7 @@ typedef struct {
 typedef struct { const struct ArrowSchema *schema; const struct ArrowArray *array; int64_t place; } Source;
 
 /* inputs.c: finds the columns of a field and of its contents; -1 if declined */
-int bind_columns(Writing *writing, uint32_t field, Source source, Span span);
+int bind_columns(Writing *writing, uint32_t field, const Source *source, Span span);
 int64_t buffers_of(const struct ArrowSchema *schema, const struct ArrowArray *array);    /* in pyarrow's list, with those of children */
 
 /* defaults.c; -1 with `why` */
