@@ -263,7 +263,6 @@ static void read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *o
     EXPECT(!is_empty == !(field->is_array && op->least == 0), "flag 'e' contradicts the element size");
 }
 
-/* Reads a tag section, from its first character on. */
 static void read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
     layout->is_unsupported |= *reader->p++ == '&' || take(reader, ';');
@@ -367,13 +366,14 @@ static void bind_versions(Reader *reader)
 
 static void read_lines(Reader *reader)
 {
-    int64_t lines = 1, commas = 0;
+    int64_t lines = 1, structs = 0, commas = 0;
     for (const char *p = reader->p; p < reader->end; p++) {
         lines += *p == '\n';
+        structs += *p == '\n' && p + 1 < reader->end && p[1] == ':';
         commas += *p == ',';
     }
-    reader->text->structs = GET(lines, TextStruct);
-    reader->text->layouts = GET(lines, TextLayout);
+    reader->text->structs = GET(structs, TextStruct);
+    reader->text->layouts = GET(lines - structs, TextLayout);
     reader->range = GET(lines + commas, Range);              /* one more for each comma */
     EXPECT(number(reader, INT32_MAX) == FORMAT, "unsupported plan format");
     while (take(reader, '\n')) {
