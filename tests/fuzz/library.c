@@ -39,7 +39,7 @@ static void decode_rows(const Plan *plan, int version, int options, const uint8_
     };
     int64_t bad = 0;
     if (decode_messages(plan, &messages, &schema, &array, &bad) != SUCCEEDED) return;
-    Rows columns = {&schema, &array, version, options >> 7 & 1};
+    Rows columns = {.schema = &schema, .array = &array, .version = version, .has_prefix = options >> 7 & 1};
     if (encode_messages(plan, &columns, &binary, &again, &bad) == SUCCEEDED) {
         again.release(&again);
         binary.release(&binary);

@@ -49,10 +49,7 @@ static PyObject *read_headers(PyObject *module, PyObject *args)
 
 enum { MOST_BUFFERS = 16 };
 
-typedef struct {
-    Py_buffer views[MOST_BUFFERS];
-    int count;
-} Buffers;
+typedef struct { Py_buffer views[MOST_BUFFERS]; int count; } Buffers;
 
 /* Returns the memory of a writable buffer with at least `elements` elements of a width; NULL with an exception. */
 static void *writable(Buffers *buffers, PyObject *object, int width, int64_t elements, int64_t *size)
@@ -74,9 +71,7 @@ static void *writable(Buffers *buffers, PyObject *object, int width, int64_t ele
 
 static int take_ints(Buffers *buffers, PyObject *object, int64_t rows, int64_t **out)
 {
-    *out = NULL;
-    if (object == Py_None) return 1;
-    return (*out = writable(buffers, object, 8, rows, NULL)) != NULL;
+    return object == Py_None || (*out = writable(buffers, object, 8, rows, NULL)) != NULL;
 }
 
 /* Parses a tuple of offsets, bits and bytes, or None. */

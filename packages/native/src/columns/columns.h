@@ -14,11 +14,5 @@
 #include "../library/builder.h"
 #include "../library/writing.h"
 
-/* messages.c */
-PyObject *make_plan(PyObject *module, PyObject *args);
-PyObject *decode(PyObject *module, PyObject *args);
-PyObject *encode(PyObject *module, PyObject *args);
-PyObject *address_of(PyObject *module, PyObject *capsule);
-
 /* batches.c: adds its functions and constants to the module; -1 with an exception */
 int add_batches(PyObject *module);

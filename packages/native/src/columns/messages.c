@@ -1,4 +1,4 @@
-/* Plans in capsules, and the functions `decode` and `encode`, whose arguments and results are Arrow capsules. */
+/* The module; plans in capsules; and the functions `decode` and `encode`, whose arguments and results are Arrow capsules. */
 #include "columns.h"
 
 #define NAME "kafka_messages_native.columns"
@@ -14,7 +14,7 @@ static double to_double(const char *word, char **end)
     return value;
 }
 
-PyObject *make_plan(PyObject *module, PyObject *args)
+static PyObject *make_plan(PyObject *module, PyObject *args)
 {
     const char *text;
     Py_ssize_t size;
@@ -60,7 +60,6 @@ static PyObject *new_capsule(int64_t size, const char *name, PyCapsule_Destructo
     return capsule;
 }
 
-/* Returns two capsules; NULL with an exception. */
 static PyObject *new_capsules(struct ArrowSchema **schema, struct ArrowArray **array)
 {
     PyObject *schemas = new_capsule(sizeof **schema, "arrow_schema", free_schema, schema);
@@ -78,11 +77,6 @@ static PyObject *result_of(Outcome outcome, PyObject *capsules, int64_t bad)
     Py_DECREF(capsules);
     if (outcome == MALFORMED) return PyLong_FromLongLong(bad);
     return outcome == NO_MEMORY ? PyErr_NoMemory() : Py_NewRef(Py_None);
-}
-
-static int is_format(const struct ArrowSchema *schema, const char *format)
-{
-    return schema->format != NULL && strcmp(schema->format, format) == 0;
 }
 
 /* ---- decoding */
@@ -116,7 +110,7 @@ static int take_versions(Messages *messages, PyObject *version)
     return -1;
 }
 
-PyObject *decode(PyObject *module, PyObject *args)
+static PyObject *decode(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *schemas, *arrays, *version, *result;
     Py_ssize_t size = PY_SSIZE_T_MAX;        /* size of the data buffer, if known */
@@ -158,7 +152,7 @@ static int64_t *sizes_of(PyObject *buffers, int64_t count)
     return NULL;
 }
 
-PyObject *encode(PyObject *module, PyObject *args)
+static PyObject *encode(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *schemas, *arrays, *result, *buffers = NULL;
     Rows rows = {0};
@@ -184,8 +178,53 @@ PyObject *encode(PyObject *module, PyObject *args)
 }
 
 /* Returns the address of the struct in an array capsule, for consumers that need no schema. */
-PyObject *address_of(PyObject *module, PyObject *capsule)
+static PyObject *address_of(PyObject *module, PyObject *capsule)
 {
     void *array = PyCapsule_GetPointer(capsule, "arrow_array");
     return array == NULL ? NULL : PyLong_FromVoidPtr(array);
+}
+
+/* ---- the module, without state and types */
+
+static PyObject *fail_allocation_at(PyObject *module, PyObject *number)
+{
+    long value = PyLong_AsLong(number);
+    if (value == -1 && PyErr_Occurred()) return NULL;
+    fail_allocation(value);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"plan", make_plan, METH_VARARGS,
+     "plan(text, has_unknown, /)\n--\n\nReturn the column plan of a message; has_unknown adds a map of unknown tags to each struct."},
+    {"decode", decode, METH_VARARGS,
+     "decode(plan, schema, array, version, options, trailing, corrupt, /)\n--\n\nReturn the columns as two Arrow capsules, "
+     "the number of the first bad row, or None if the input is declined."},
+    {"encode", encode, METH_VARARGS,
+     "encode(plan, schema, array, version, prefix, buffers=None, /)\n--\n\nReturn a binary array as two Arrow capsules, the number "
+     "of the first row that cannot be encoded, or None if the input is declined; buffers are those of the array, a list."},
+    {"address", address_of, METH_O,
+     "address(array, /)\n--\n\nReturn the address of a capsule's ArrowArray, which the capsule still owns."},
+    {"fail_allocation", fail_allocation_at, METH_O,
+     "fail_allocation(number, /)\n--\n\nFor tests: let one allocation fail after this number of successful ones; -1 for none."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int exec_module(PyObject *module)
+{
+    return PyModule_AddIntConstant(module, "FORMAT", FORMAT) < 0 ? -1 : add_batches(module);
+}
+
+/* The first slot is Py_mod_multiple_interpreters with Py_MOD_PER_INTERPRETER_GIL_SUPPORTED, new in 3.12. */
+static PyModuleDef_Slot slots[] = {{3, (void *)2}, {Py_mod_exec, exec_module}, {0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_columns", "Decodes messages to Arrow columns, encodes columns, and reads record batches.", 0,
+    functions, slots, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__columns(void)
+{
+    if (Py_Version < 0x030C0000) definition.m_slots = slots + 1;
+    return PyModuleDef_Init(&definition);
 }

@@ -51,7 +51,7 @@ static PyObject *as_bytes(PyObject *data)
 /* Reads a message at a position and sets the position after it; NULL if declined, or if the data must end there but does not. */
 static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t *at, PyObject *version, int is_whole)
 {
-    const Layout *layout = layout_at(self->plan, version);
+    const TextLayout *layout = layout_at(self->plan, version);
     PyObject *bytes = LIKELY(layout != NULL) ? as_bytes(data) : NULL, *message = NULL;
     if (UNLIKELY(bytes == NULL)) return NULL;
     Py_ssize_t left = PyBytes_GET_SIZE(bytes) - *at, used;
@@ -120,7 +120,7 @@ static PyObject *written(const Call *self, PyObject *const *args)
 {
     Plan *plan = plan_of(self->package, Py_TYPE(args[0]));
     if (UNLIKELY(plan == NULL)) return NULL;
-    const Layout *layout = IS_FREE_THREADED ? NULL : layout_at(plan, args[1]);
+    const TextLayout *layout = IS_FREE_THREADED ? NULL : layout_at(plan, args[1]);
     PyObject *result = layout == NULL         ? NULL
                        : self->form == CHUNKS ? write_chunks(plan, layout, args[0])
                                               : write_message(plan, layout, args[0]);
@@ -178,7 +178,6 @@ static PyObject *method_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     return NULL;
 }
 
-/* Binds a Python method, like an attribute lookup. */
 static PyObject *bound(PyObject *pure, PyObject *object, PyTypeObject *cls)
 {
     descrgetfunc get = Py_TYPE(pure)->tp_descr_get;
@@ -208,30 +207,9 @@ static PyObject *read_method_get(PyObject *callable, PyObject *object, PyObject 
     return found;
 }
 
-static int call_traverse(Call *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->package);
-    Py_VISIT(self->plan);
-    Py_VISIT(self->cls);
-    Py_VISIT(self->pure);
-    return 0;                    /* no tp_clear: plans and classes break all cycles */
-}
+#define CALL_REFERENCES(X) X(self->package); X(self->plan); X(self->cls); X(self->name); X(self->pure);
+DEFINE_RELEASE(Call, call, CALL_REFERENCES)
 
-static void call_dealloc(Call *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    Py_XDECREF(self->package);
-    Py_XDECREF(self->plan);
-    Py_XDECREF(self->cls);
-    Py_XDECREF(self->name);
-    Py_XDECREF(self->pure);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-/* Binds a method to an object. */
 static PyObject *write_method_get(PyObject *self, PyObject *object, PyObject *type)
 {
     return object == NULL || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);

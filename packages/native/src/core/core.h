@@ -20,11 +20,28 @@
 
 #define LOWEST_INT -256          /* integers from here to HIGHEST_INT are cached */
 #define HIGHEST_INT 1023
+#define CACHED_INTS (HIGHEST_INT - LOWEST_INT + 1)
 #define LONGEST_MEMO 255         /* up to this length, a text equal to the last one of its field is the same object */
 
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
-/* A generated package. */
+/* Defines traversal and release of a type by its references. It has no tp_clear: modules, plans and classes break cycles. */
+#define DEFINE_RELEASE(Type, prefix, REFERENCES)                        \
+    static int prefix##_traverse(Type *self, visitproc visit, void *arg) \
+    {                                                                   \
+        Py_VISIT(Py_TYPE(self));                                        \
+        REFERENCES(Py_VISIT)                                            \
+        return 0;                                                       \
+    }                                                                   \
+    static void prefix##_dealloc(Type *self)                            \
+    {                                                                   \
+        PyTypeObject *type = Py_TYPE(self);                             \
+        PyObject_GC_UnTrack(self);                                      \
+        REFERENCES(Py_XDECREF)                                          \
+        type->tp_free(self);                                            \
+        Py_DECREF(type);                                                \
+    }
+
 typedef struct {
     PyObject_HEAD
     PyTypeObject *raw;                       /* RawTaggedField */
@@ -37,75 +54,17 @@ typedef struct {
     PyObject *as_derived, *make_plan;        /* package functions: conversion to a subclass, plan of a class */
     PyTypeObject *plan_type, *reader_type;   /* from the module, which the collector may clear before the package */
     PyObject *init_name, *plan_name;         /* likewise */
-    PyObject *small[HIGHEST_INT - LOWEST_INT + 1];
+    PyObject *small[CACHED_INTS];
 } Package;
 
-struct Struct;
-struct Layout;
-
+/* How the default of a field arises; GIVEN: it is the object `value`. */
 typedef enum { GIVEN, NEW_LIST, NEW_STRUCT, MADE_LATE } Default;
 
-/* A field of a class: its slot and its default. */
-typedef struct {
-    PyObject *name;              /* interned keyword of the constructor */
-    uint32_t slot;
-    uint8_t kind;                /* STRUCT, or the kind of the field or of its elements */
-    uint8_t is_array, is_nullable;
-    uint8_t by_default;          /* Default */
-    PyObject *value;             /* GIVEN: the default */
-    struct Struct *structure;    /* STRUCT */
-    PyTypeObject *list;          /* class of the list */
-    uint8_t is_leaf_list;        /* a plain list of values or leaves, not tracked by the collector */
-} Field;
-
-typedef struct Struct {
-    PyTypeObject *cls;
-    Field *fields;
-    int count;
-    uint32_t unknown;            /* slot of unknown_tagged_fields */
-    int is_leaf;                 /* not tracked by the collector: no field can be part of a cycle */
-} Struct;
-
-/* An operation: the encoding of one field, and the slot that it is read from or written to. */
-typedef struct {
-    const Field *field;
-    uint32_t slot;               /* of the field */
-    uint32_t tag;
-    struct Layout *layout;       /* of a struct, or of the structs in an array */
-    uint8_t kind;                /* a Kind; KIND_LIST for arrays, with the kind of the elements */
-    uint8_t element;
-    uint8_t is_compact, is_nullable, is_tagged;
-    uint8_t bits, is_signed;     /* VARINT */
-    uint32_t least;              /* minimum bytes of an element; 0 if it may be empty */
-    PyObject *memo;              /* last text read here */
-} Op;
-
-typedef struct {
-    const Field *field;
-    int refuse;                  /* values other than the default are rejected */
-} Absent;
-
-typedef struct Layout {
-    Struct *structure;
-    Op *ops, *tags;              /* ops in wire order, tags in ascending order */
-    Absent *absent;
-    uint32_t *foreign;           /* tags of other versions */
-    int op_count, tag_count, absent_count, foreign_count;
-    uint32_t least;              /* minimum bytes of a struct */
-    uint8_t has_tags;
-    uint8_t is_unsupported;      /* contains a part that the core does not support */
-} Layout;
-
-/* A message: its structs and layouts, dependencies first. */
 typedef struct {
     PyObject_HEAD
     Package *package;
-    Arena arena;                 /* of structs, fields, layouts and operations */
-    Struct *structs;
-    Layout *layouts;
-    int struct_count, layout_count;
-    Layout **versions;           /* from `lowest` on; NULL for missing or unsupported versions */
-    int lowest, version_count;
+    Arena arena;                 /* of the text */
+    Text text;                   /* with classes, slots and defaults, see plan.c */
     PyObject *readers[2];        /* `read` and `read_from` bound to the message class, not to subclasses; set on first use */
     Py_ssize_t hint;             /* size estimate of the next message */
     Py_ssize_t declined;         /* number of calls passed on to the Python methods */
@@ -125,17 +84,17 @@ int find_slot(PyTypeObject *type, const char *prefix, const char *name, uint32_t
 int own_release(PyTypeObject *type);
 int is_plain_class(PyTypeObject *type);
 int is_list_class(PyTypeObject *type);
-PyObject *new_default(const Package *package, const Field *field);
+PyObject *new_default(const Package *package, const TextField *field);
 PyObject *new_uuid(const Package *package, const uint8_t *bytes);
 
 /* package.c, plan.c */
 extern PyType_Spec package_spec, plan_spec;
 
 /* read.c, write.c */
-PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *end);
-PyObject *write_message(Plan *plan, const Layout *layout, PyObject *message);
-PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message);
-int is_default(const Package *package, const Field *field, PyObject *value);
+PyObject *read_message(const Plan *plan, const TextLayout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *end);
+PyObject *write_message(Plan *plan, const TextLayout *layout, PyObject *message);
+PyObject *write_chunks(const Plan *plan, const TextLayout *layout, PyObject *message);
+int is_default(const Package *package, const TextField *field, PyObject *value);
 
 /* make.c, calls.c */
 extern PyType_Spec maker_spec, reader_spec, read_method_spec, write_method_spec;
@@ -192,7 +151,7 @@ INLINE PyObject *attribute_of(PyTypeObject *cls, PyObject *name)
 
 INLINE PyObject *new_int(const Package *package, int64_t value)
 {
-    if (LIKELY((uint64_t)value - (uint64_t)LOWEST_INT <= HIGHEST_INT - LOWEST_INT)) {
+    if (LIKELY((uint64_t)value - (uint64_t)LOWEST_INT < CACHED_INTS)) {
         return Py_NewRef(package->small[value - LOWEST_INT]);
     }
     return PyLong_FromLongLong(value);
@@ -221,26 +180,13 @@ INLINE int int_of(PyObject *object, int64_t *value)
     return overflow ? -1 : 0;
 }
 
-/* Returns the index of a tagged field, or -1. */
-static inline int find_tag(const Layout *layout, uint32_t tag)
-{
-    for (int k = 0; k < layout->tag_count; k++) if (layout->tags[k].tag == tag) return k;
-    return -1;
-}
-
-static inline int is_foreign(const Layout *layout, uint32_t tag)
-{
-    for (int k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) return 1;
-    return 0;
-}
-
 /* The class of the message: that of the last struct. */
-INLINE PyTypeObject *message_of(const Plan *plan) { return plan->structs[plan->struct_count - 1].cls; }
+INLINE PyTypeObject *message_of(const Plan *plan) { return plan->text.structs[plan->text.struct_count - 1].cls; }
 
 /* The layout of a version, or NULL if it is missing or unsupported. */
-INLINE Layout *layout_at(const Plan *plan, PyObject *version)
+INLINE TextLayout *layout_at(const Plan *plan, PyObject *version)
 {
     int64_t value;
-    if (UNLIKELY(int_of(version, &value) < 0 || value < plan->lowest)) return NULL;
-    return value - plan->lowest < plan->version_count ? plan->versions[value - plan->lowest] : NULL;
+    int number = LIKELY(int_of(version, &value) == 0) ? layout_of(&plan->text, value) : -1;
+    return UNLIKELY(number < 0) ? NULL : &plan->text.layouts[number];
 }

@@ -5,28 +5,13 @@
 typedef struct {
     PyObject_HEAD
     Plan *plan;
-    const Struct *structure;
+    const TextStruct *structure;
     PyObject *init;              /* generated __init__ */
     unsigned int version;        /* version tag of the class when `init` was last found */
 } Maker;
 
-static void maker_dealloc(Maker *maker)
-{
-    PyTypeObject *type = Py_TYPE(maker);
-    PyObject_GC_UnTrack(maker);
-    Py_XDECREF(maker->plan);
-    Py_XDECREF(maker->init);
-    type->tp_free(maker);
-    Py_DECREF(type);
-}
-
-static int maker_traverse(Maker *maker, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(maker));
-    Py_VISIT(maker->plan);
-    Py_VISIT(maker->init);
-    return 0;
-}
+#define MAKER_REFERENCES(X) X(self->plan); X(self->init);
+DEFINE_RELEASE(Maker, maker, MAKER_REFERENCES)
 
 static PyObject *called_slowly(PyTypeObject *cls, PyObject *const *args, size_t flags, PyObject *keywords)
 {
@@ -70,7 +55,7 @@ static PyObject *list_of(PyTypeObject *cls, PyObject *values)
 }
 
 /* Converts the value of a field; NULL without an exception if __init__ must handle it. */
-static PyObject *kept(const Package *package, const Field *field, PyObject *value)
+static PyObject *kept(const Package *package, const TextField *field, PyObject *value)
 {
     if (field->is_array) {
         if (value == Py_None) return field->is_nullable ? Py_NewRef(value) : NULL;
@@ -85,30 +70,30 @@ static PyObject *kept(const Package *package, const Field *field, PyObject *valu
     return Py_NewRef(value);
 }
 
-static const Field *field_called(const Struct *structure, PyObject *name, const Field **next)
+static const TextField *field_called(const TextStruct *structure, PyObject *name, const TextField **next)
 {
-    const Field *last = structure->fields + structure->count;
-    for (const Field *field = *next; field < last; field++) {    /* usually in order */
-        if (field->name == name) { *next = field + 1; return field; }
+    const TextField *last = structure->fields + structure->count;
+    for (const TextField *field = *next; field < last; field++) {    /* usually in order */
+        if (field->keyword == name) { *next = field + 1; return field; }
     }
-    for (const Field *field = structure->fields; field < *next; field++) if (field->name == name) return field;
+    for (const TextField *field = structure->fields; field < *next; field++) if (field->keyword == name) return field;
     return NULL;
 }
 
 /* Sets the fields; -1 if __init__ must handle the call, or with MemoryError. */
 static int fill(const Maker *maker, PyObject *object, PyObject *const *values, PyObject *names)
 {
-    const Struct *structure = maker->structure;
+    const TextStruct *structure = maker->structure;
     const Package *package = maker->plan->package;
-    const Field *next = structure->fields;
+    const TextField *next = structure->fields;
     Py_ssize_t count = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     for (Py_ssize_t i = 0; i < count; i++) {
-        const Field *field = field_called(structure, PyTuple_GET_ITEM(names, i), &next);
+        const TextField *field = field_called(structure, PyTuple_GET_ITEM(names, i), &next);
         PyObject *value = field == NULL ? NULL : kept(package, field, values[i]);
         if (UNLIKELY(value == NULL)) return -1;
         SLOT(object, field->slot) = value;
     }
-    for (const Field *field = structure->fields; field < structure->fields + structure->count; field++) {
+    for (const TextField *field = structure->fields; field < structure->fields + structure->count; field++) {
         PyObject **slot = &SLOT(object, field->slot);
         if (*slot == NULL && (*slot = new_default(package, field)) == NULL) return -1;
     }
@@ -153,8 +138,8 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     Maker *maker = (Maker *)type->tp_alloc(type, 0);
     if (maker == NULL) return NULL;
     maker->plan = (Plan *)Py_NewRef(plan);
-    for (int i = 0; i < maker->plan->struct_count; i++) {
-        const Struct *structure = &maker->plan->structs[i];
+    for (int i = 0; i < maker->plan->text.struct_count; i++) {
+        const TextStruct *structure = &maker->plan->text.structs[i];
         if ((PyObject *)structure->cls == cls) maker->structure = structure;
     }
     maker->init = attribute_of((PyTypeObject *)cls, maker->plan->package->init_name);

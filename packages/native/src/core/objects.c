@@ -67,16 +67,6 @@ int is_list_class(PyTypeObject *type)
            type->tp_basicsize == (Py_ssize_t)(sizeof(PyListObject) + sizeof(PyObject *));
 }
 
-/* Empties a list that is not tracked by the collector. */
-INLINE void drop_items(PyListObject *list)
-{
-    PyObject **items = list->ob_item;
-    if (items == NULL) return;
-    list->ob_item = NULL;
-    for (Py_ssize_t i = Py_SIZE(list); --i >= 0;) Py_XDECREF(items[i]);
-    PyMem_Free(items);
-}
-
 /* Releases the last reference to an exact list, like list itself. Uses Py_DECREF() where reference tracers (since
  * 3.13) or debug builds must see the release. */
 INLINE void drop_list(PyObject *self)
@@ -84,8 +74,10 @@ INLINE void drop_list(PyObject *self)
 #if PY_VERSION_HEX >= 0x030D0000 || defined(Py_REF_DEBUG)
     Py_DECREF(self);
 #else
+    PyObject **items = ((PyListObject *)self)->ob_item;
     PyObject_GC_UnTrack(self);
-    drop_items((PyListObject *)self);
+    for (Py_ssize_t i = Py_SIZE(self); --i >= 0;) Py_XDECREF(items[i]);
+    PyMem_Free(items);
     PyObject_GC_Del(self);
 #endif
 }
@@ -106,22 +98,6 @@ static void drop_slots(PyObject *self, PyTypeObject *cls)
 
 static void release_object(PyObject *self);
 
-/* Returns the class with our release function: the object's own, or the base of a Python subclass. */
-INLINE PyTypeObject *released_class(PyObject *self)
-{
-    PyTypeObject *cls = Py_TYPE(self);
-    while (cls->tp_dealloc != release_object && cls->tp_base != NULL) cls = cls->tp_base;   /* NULL: its bases were changed */
-    return cls;
-}
-
-/* Calls a finalizer of the class itself; -1 if the object is resurrected. */
-INLINE int finalized(PyObject *self, PyTypeObject *cls)
-{
-    if (LIKELY(cls->tp_finalize == NULL || Py_TYPE(self) != cls)) return 0;
-    if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
-    return PyObject_CallFinalizerFromDealloc(self);
-}
-
 static PER_THREAD int depth = 0; /* of nested releases */
 
 static void release_at_depth(PyObject *self, PyTypeObject *cls)
@@ -137,8 +113,12 @@ static void release_at_depth(PyObject *self, PyTypeObject *cls)
 /* tp_dealloc of classes accepted by is_plain_class(): a simplified subtype_dealloc(). */
 static void release_object(PyObject *self)
 {
-    PyTypeObject *cls = released_class(self);
-    if (finalized(self, cls) < 0) return;
+    PyTypeObject *cls = Py_TYPE(self);                   /* or the base with our function, for a Python subclass */
+    while (cls->tp_dealloc != release_object && cls->tp_base != NULL) cls = cls->tp_base;   /* NULL: its bases were changed */
+    if (UNLIKELY(cls->tp_finalize != NULL && Py_TYPE(self) == cls)) {
+        if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+        if (PyObject_CallFinalizerFromDealloc(self) < 0) return;         /* resurrected */
+    }
     PyTypeObject *type = Py_TYPE(self);                  /* after the finalizer, which may change __class__ */
     PyObject_GC_UnTrack(self);
     if (UNLIKELY(depth > 50)) { release_at_depth(self, cls); return; }   /* the trashcan unwinds long chains */
@@ -160,12 +140,12 @@ int own_release(PyTypeObject *type)
     return 0;
 }
 
-static PyObject *new_default_struct(const Package *package, const Struct *structure)
+static PyObject *new_default_struct(const Package *package, const TextStruct *structure)
 {
     PyObject *object = new_object(structure->cls);
     if (object == NULL) return NULL;
     SLOT(object, structure->unknown) = Py_NewRef(package->empty_tuple);
-    for (const Field *field = structure->fields; field < structure->fields + structure->count; field++) {
+    for (const TextField *field = structure->fields; field < structure->fields + structure->count; field++) {
         PyObject *value = new_default(package, field);
         if (value == NULL) { drop_untracked(object); return NULL; }
         SLOT(object, field->slot) = value;
@@ -175,7 +155,7 @@ static PyObject *new_default_struct(const Package *package, const Struct *struct
 }
 
 /* Returns the default of a field: a new object if mutable, or None for a struct that the first access creates. */
-PyObject *new_default(const Package *package, const Field *field)
+PyObject *new_default(const Package *package, const TextField *field)
 {
     switch (field->by_default) {
     case NEW_LIST: {

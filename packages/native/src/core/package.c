@@ -50,36 +50,18 @@ static PyObject *package_new(PyTypeObject *type, PyObject *args, PyObject *keywo
     package->plan_name = Py_NewRef(state->names[PLAN_NAME]);
     package->empty_tuple = PyTuple_New(0);
     int failed = package->empty_tuple == NULL || take_raw(package, (PyTypeObject *)raw) < 0 || take_uuid(package, zero) < 0;
-    for (int i = 0; !failed && i <= HIGHEST_INT - LOWEST_INT; i++) {
-        failed = (package->small[i] = PyLong_FromLong(LOWEST_INT + i)) == NULL;
-    }
+    for (int i = 0; !failed && i < CACHED_INTS; i++) failed = (package->small[i] = PyLong_FromLong(LOWEST_INT + i)) == NULL;
     if (!failed) return (PyObject *)package;
     Py_DECREF(package);
     return NULL;
 }
 
-#define REFERENCES(X)                                                                                                 \
-    X(package->raw); X(package->uuid); X(package->is_safe); X(package->zero_uuid); X(package->nulled);                 \
-    X(package->unset); X(package->as_derived); X(package->make_plan); X(package->plan_type); X(package->reader_type); \
-    X(package->init_name); X(package->plan_name);
+#define PACKAGE_REFERENCES(X)                                                                                  \
+    X(self->raw); X(self->uuid); X(self->is_safe); X(self->zero_uuid); X(self->nulled); X(self->unset);        \
+    X(self->as_derived); X(self->make_plan); X(self->plan_type); X(self->reader_type); X(self->init_name);     \
+    X(self->plan_name); X(self->empty_tuple); for (int i = 0; i < CACHED_INTS; i++) X(self->small[i]);
 
-static int package_traverse(Package *package, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(package));
-    REFERENCES(Py_VISIT)
-    return 0;                    /* no tp_clear: the modules break all cycles */
-}
-
-static void package_dealloc(Package *package)
-{
-    PyTypeObject *type = Py_TYPE(package);
-    PyObject_GC_UnTrack(package);
-    REFERENCES(Py_XDECREF)
-    Py_XDECREF(package->empty_tuple);
-    for (int i = 0; i <= HIGHEST_INT - LOWEST_INT; i++) Py_XDECREF(package->small[i]);
-    type->tp_free(package);
-    Py_DECREF(type);
-}
+DEFINE_RELEASE(Package, package, PACKAGE_REFERENCES)
 
 static PyType_Slot package_slots[] = {
     {Py_tp_new, package_new},

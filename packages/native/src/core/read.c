@@ -38,7 +38,7 @@ INLINE int64_t read_length(In *in, int is_compact, int width, int is_nullable)
 }
 
 /* Creates a text of `size` available bytes. ASCII is tested eight bytes at a time, within the bounds. */
-INLINE PyObject *new_text(Op *op, const uint8_t *bytes, Py_ssize_t size)
+INLINE PyObject *new_text(TextOp *op, const uint8_t *bytes, Py_ssize_t size)
 {
     PyObject *memo = op->memo;
     if (memo != NULL && PyUnicode_GET_LENGTH(memo) == size && memcmp(PyUnicode_1BYTE_DATA(memo), bytes, size) == 0) {
@@ -56,7 +56,7 @@ INLINE PyObject *new_text(Op *op, const uint8_t *bytes, Py_ssize_t size)
     return text;
 }
 
-static PyObject *read_packed(const Op *op, In *in)
+static PyObject *read_packed(const TextOp *op, In *in)
 {
     uint64_t value;
     const uint8_t *behind = get_varint(in->p, in->end, op->bits, &value);
@@ -76,16 +76,8 @@ static PyObject *read_packed(const Op *op, In *in)
         return (make);                               \
     } while (0)
 
-static PyObject *new_float(const uint8_t *bytes)
-{
-    uint64_t bits = get64(bytes);
-    double value;
-    memcpy(&value, &bits, 8);
-    return PyFloat_FromDouble(value);
-}
-
 /* Reads a value or element that is neither struct nor array. */
-INLINE PyObject *read_plain(Op *op, int kind, int is_compact, int is_nullable, In *in)
+INLINE PyObject *read_plain(TextOp *op, int kind, int is_compact, int is_nullable, In *in)
 {
     const Package *package = in->package;
     switch (kind) {
@@ -96,7 +88,7 @@ INLINE PyObject *read_plain(Op *op, int kind, int is_compact, int is_nullable, I
     case KIND_INT32: FIXED(4, new_int(package, (int32_t)get32(at)));
     case KIND_UINT32: FIXED(4, new_int(package, get32(at)));
     case KIND_INT64: FIXED(8, new_int(package, (int64_t)get64(at)));
-    case KIND_FLOAT64: FIXED(8, new_float(at));
+    case KIND_FLOAT64: FIXED(8, PyFloat_FromDouble(PyFloat_Unpack8((const char *)at, 0)));
     case KIND_UUID: FIXED(16, new_uuid(package, at));
     case KIND_VARINT: return read_packed(op, in);
     case KIND_STRING: {
@@ -117,10 +109,10 @@ INLINE PyObject *read_plain(Op *op, int kind, int is_compact, int is_nullable, I
     return NULL;
 }
 
-static PyObject *read_struct(const Layout *layout, In *in);
+static PyObject *read_struct(const TextLayout *layout, In *in);
 
 /* Reads the elements of a new list; -1 if one is declined. The remaining items stay empty. */
-INLINE int read_elements(Op *op, PyObject **items, Py_ssize_t count, In *in)
+INLINE int read_elements(TextOp *op, PyObject **items, Py_ssize_t count, In *in)
 {
     if (op->element == KIND_STRUCT) {
         for (Py_ssize_t i = 0; i < count; i++) {
@@ -140,7 +132,7 @@ INLINE int read_elements(Op *op, PyObject **items, Py_ssize_t count, In *in)
 
 /* Reads an array. LEFT must have `least` bytes for each element, so the list is at most eight times as large as the
  * input, or has at most MAX_EMPTY elements without bytes. */
-static PyObject *read_array(Op *op, In *in)
+static PyObject *read_array(TextOp *op, In *in)
 {
     int64_t count = read_length(in, op->is_compact, 4, op->is_nullable);
     if (UNLIKELY(count < 0)) return count == NULL_LENGTH ? Py_NewRef(Py_None) : NULL;
@@ -156,7 +148,7 @@ static PyObject *read_array(Op *op, In *in)
     return converted;
 }
 
-INLINE PyObject *read_value(Op *op, In *in)
+INLINE PyObject *read_value(TextOp *op, In *in)
 {
     if (op->kind == KIND_LIST) return read_array(op, in);
     if (op->kind != KIND_STRUCT) return read_plain(op, op->kind, op->is_compact, op->is_nullable, in);
@@ -179,26 +171,14 @@ static int keep_unknown(PyObject *unknown, uint32_t tag, uint32_t size, In *in)
     SLOT(field, package->raw_tag) = PyLong_FromUnsignedLong(tag);
     SLOT(field, package->raw_data) = PyBytes_FromStringAndSize((const char *)in->p, size);
     int has_both = SLOT(field, package->raw_tag) != NULL && SLOT(field, package->raw_data) != NULL;
-    int failed = !has_both || PyList_Append(unknown, field) < 0;
-    if (failed) drop_untracked(field);
-    else Py_DECREF(field);
-    return failed ? -1 : 0;
-}
-
-/* Reads a known tagged field, which must use exactly `size` bytes. */
-static int read_tagged(Op *op, PyObject *object, uint32_t size, const In *in)
-{
-    In inner = {in->p, in->p + size, in->package};
-    PyObject *value = read_value(op, &inner);
-    if (value == NULL) return -1;
-    if (inner.p != inner.end) { Py_DECREF(value); return -1; }
-    SLOT(object, op->slot) = value;
+    if (!has_both || PyList_Append(unknown, field) < 0) { drop_untracked(field); return -1; }
+    Py_DECREF(field);
     return 0;
 }
 
-/* Reads the fields of a tag section. Each has at least two bytes, so the input bounds a forged count. Unknown tags that
- * do not ascend, as Kafka writes them, are declined. */
-static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t count, In *in, PyObject *unknown)
+/* Reads the fields of a tag section. Each has at least two bytes, so the input bounds a forged count. A known one must use
+ * exactly its size. Unknown tags that do not ascend, as Kafka writes them, are declined. */
+static int read_tag_fields(const TextLayout *layout, PyObject *object, uint32_t count, In *in, PyObject *unknown)
 {
     uint64_t seen = 0;
     int64_t last = -1;
@@ -209,7 +189,10 @@ static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t coun
         if (known >= 0) {
             if (seen >> known & 1) return -1;
             seen |= 1ULL << known;
-            if (read_tagged(&layout->tags[known], object, size, in) < 0) return -1;
+            In inner = {in->p, in->p + size, in->package};
+            PyObject *value = read_value(&layout->tags[known], &inner);
+            if (value == NULL || inner.p != inner.end) { Py_XDECREF(value); return -1; }
+            SLOT(object, layout->tags[known].slot) = value;
         } else {
             if (tag <= last || is_foreign(layout, tag) || keep_unknown(unknown, tag, size, in) < 0) return -1;
             last = tag;
@@ -219,16 +202,16 @@ static int read_tag_fields(const Layout *layout, PyObject *object, uint32_t coun
     return 0;
 }
 
-static int tags_by_default(const Layout *layout, PyObject *object, const Package *package)
+static int tags_by_default(const TextLayout *layout, PyObject *object, const Package *package)
 {
-    for (const Op *op = layout->tags; op < layout->tags + layout->tag_count; op++) {
+    for (const TextOp *op = layout->tags; op < layout->tags + layout->tag_count; op++) {
         PyObject **slot = &SLOT(object, op->slot);
         if (*slot == NULL && (*slot = new_default(package, op->field)) == NULL) return -1;
     }
     return 0;
 }
 
-static int read_tags(const Layout *layout, PyObject *object, In *in)
+static int read_tags(const TextLayout *layout, PyObject *object, In *in)
 {
     uint32_t count;
     PyObject *unknown = PyList_New(0), *kept = NULL;
@@ -242,7 +225,7 @@ static int read_tags(const Layout *layout, PyObject *object, In *in)
 }
 
 /* Reads the tag section, if any, usually one byte. */
-INLINE int read_section(const Layout *layout, PyObject *object, In *in)
+INLINE int read_section(const TextLayout *layout, PyObject *object, In *in)
 {
     if (layout->has_tags) {
         if (UNLIKELY(LEFT(in) < 1)) return -1;
@@ -255,17 +238,17 @@ INLINE int read_section(const Layout *layout, PyObject *object, In *in)
 }
 
 /* Reads a struct and fills every slot. A layout lists each field once: in `ops`, `absent` or `tags` (see plan.c). */
-static PyObject *read_struct(const Layout *layout, In *in)
+static PyObject *read_struct(const TextLayout *layout, In *in)
 {
-    const Struct *structure = layout->structure;
+    const TextStruct *structure = layout->structure;
     PyObject *object = new_object(structure->cls);
     if (UNLIKELY(object == NULL)) return NULL;
-    for (Op *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
+    for (TextOp *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
         PyObject *value = read_value(op, in);
         if (UNLIKELY(value == NULL)) goto declined;
         SLOT(object, op->slot) = value;
     }
-    for (const Absent *absent = layout->absent, *last = absent + layout->absent_count; absent < last; absent++) {
+    for (const TextOp *absent = layout->absent, *last = absent + layout->absent_count; absent < last; absent++) {
         PyObject *value = new_default(in->package, absent->field);
         if (UNLIKELY(value == NULL)) goto declined;
         SLOT(object, absent->field->slot) = value;
@@ -279,7 +262,7 @@ declined:
 }
 
 /* Reads a message at the start of the data and sets `used` to its size; NULL, with or without an exception, if declined. */
-PyObject *read_message(const Plan *plan, const Layout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *used)
+PyObject *read_message(const Plan *plan, const TextLayout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *used)
 {
     In in = {data, data + size, plan->package};
     PyObject *message = read_struct(layout, &in);

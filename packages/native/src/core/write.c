@@ -90,15 +90,11 @@ static int put_text(Out *out, PyObject *text, int is_compact)
     return failed ? -1 : 0;
 }
 
-/* _PyLong_AsByteArray() of all Python versions: unsigned, big-endian; -1 if it does not fit. */
-static int uuid_bytes(PyObject *number, uint8_t *bytes)
-{
 #if PY_VERSION_HEX >= 0x030D0000
-    return _PyLong_AsByteArray((PyLongObject *)number, bytes, 16, 0, 0, 0);
+#define UNSIGNED_BIG_ENDIAN 0, 0, 0      /* the last arguments of _PyLong_AsByteArray() */
 #else
-    return _PyLong_AsByteArray((PyLongObject *)number, bytes, 16, 0, 0);
+#define UNSIGNED_BIG_ENDIAN 0, 0
 #endif
-}
 
 static int put_uuid(Out *out, PyObject *value)
 {
@@ -106,12 +102,12 @@ static int put_uuid(Out *out, PyObject *value)
     PyObject *number = SLOT(value, out->package->uuid_int);
     if (number == NULL || !PyLong_CheckExact(number)) return -1;
     RESERVE(16);
-    if (uuid_bytes(number, out->p) < 0) return -1;
+    if (_PyLong_AsByteArray((PyLongObject *)number, out->p, 16, UNSIGNED_BIG_ENDIAN) < 0) return -1;
     out->p += 16;
     return 0;
 }
 
-static int put_packed(Out *out, const Op *op, PyObject *value)
+static int put_packed(Out *out, const TextOp *op, PyObject *value)
 {
     int64_t number;
     if (int_of(value, &number) < 0) return -1;
@@ -136,7 +132,7 @@ static int put_packed(Out *out, const Op *op, PyObject *value)
     } while (0)
 
 /* Writes a value or element that is neither struct nor array. */
-INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, PyObject *value, Out *out)
+INLINE int write_plain(const TextOp *op, int kind, int is_compact, int is_nullable, PyObject *value, Out *out)
 {
     if (UNLIKELY(value == NULL)) return -1;
     switch (kind) {
@@ -151,17 +147,11 @@ INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, 
     case KIND_INT32: INTEGER(INT32_MIN, INT32_MAX, 4, put32(out->p, (uint32_t)number));
     case KIND_UINT32: INTEGER(0, UINT32_MAX, 4, put32(out->p, (uint32_t)number));
     case KIND_INT64: INTEGER(INT64_MIN, INT64_MAX, 8, put64(out->p, (uint64_t)number));
-    case KIND_FLOAT64: {
-        uint64_t bits;
-        double number;
+    case KIND_FLOAT64:
         if (!PyFloat_CheckExact(value)) return -1;
-        number = PyFloat_AS_DOUBLE(value);
-        memcpy(&bits, &number, 8);
         RESERVE(8);
-        put64(out->p, bits);
         out->p += 8;
-        return 0;
-    }
+        return PyFloat_Pack8(PyFloat_AS_DOUBLE(value), (char *)out->p - 8, 0);
     case KIND_UUID: return put_uuid(out, value);
     case KIND_VARINT: return put_packed(out, op, value);
     case KIND_STRING:
@@ -176,7 +166,7 @@ INLINE int write_plain(const Op *op, int kind, int is_compact, int is_nullable, 
     return -1;
 }
 
-static int write_struct(const Layout *layout, PyObject *object, Out *out);
+static int write_struct(const TextLayout *layout, PyObject *object, Out *out);
 
 static int write_int32s(PyObject **items, Py_ssize_t count, Out *out)
 {
@@ -189,7 +179,7 @@ static int write_int32s(PyObject **items, Py_ssize_t count, Out *out)
     return 0;
 }
 
-static int write_array(const Op *op, PyObject *value, Out *out)
+static int write_array(const TextOp *op, PyObject *value, Out *out)
 {
     if (value == Py_None) return op->is_nullable ? put_length(out, -1, op->is_compact, 4) : -1;
     if (Py_TYPE(value) != op->field->list && !PyList_CheckExact(value)) return -1;
@@ -205,7 +195,7 @@ static int write_array(const Op *op, PyObject *value, Out *out)
     return 0;
 }
 
-INLINE int write_value(const Op *op, PyObject *value, Out *out)
+INLINE int write_value(const TextOp *op, PyObject *value, Out *out)
 {
     if (op->kind == KIND_LIST) return value == NULL ? -1 : write_array(op, value, out);
     if (op->kind != KIND_STRUCT) return write_plain(op, op->kind, op->is_compact, op->is_nullable, value, out);
@@ -232,13 +222,13 @@ static int is_default_value(const Package *package, PyObject *value, PyObject *w
     return PyObject_RichCompareBool(left, right, Py_EQ);
 }
 
-static int is_default_struct(const Package *package, const Struct *structure, PyObject *object)
+static int is_default_struct(const Package *package, const TextStruct *structure, PyObject *object)
 {
     if (Py_TYPE(object) != structure->cls) return -1;
     PyObject *unknown = SLOT(object, structure->unknown);
     if (unknown == NULL || !PyTuple_CheckExact(unknown)) return -1;
     if (PyTuple_GET_SIZE(unknown) != 0) return 0;
-    for (const Field *field = structure->fields; field < structure->fields + structure->count; field++) {
+    for (const TextField *field = structure->fields; field < structure->fields + structure->count; field++) {
         int same = is_default(package, field, SLOT(object, field->slot));
         if (same != 1) return same;
     }
@@ -246,7 +236,7 @@ static int is_default_struct(const Package *package, const Struct *structure, Py
 }
 
 /* Checks whether a field has its default: 1 or 0, or -1 if the Python code must decide. */
-int is_default(const Package *package, const Field *field, PyObject *value)
+int is_default(const Package *package, const TextField *field, PyObject *value)
 {
     if (value == NULL) return -1;
     switch (field->by_default) {
@@ -262,7 +252,7 @@ int is_default(const Package *package, const Field *field, PyObject *value)
 }
 
 /* Writes a tagged field. One byte is reserved for its size, and more inserted if necessary. */
-static int write_tagged(const Op *op, PyObject *value, Out *out)
+static int write_tagged(const TextOp *op, PyObject *value, Out *out)
 {
     RESERVE(LONGEST_VARINT + 1);
     out->p = put_varint(out->p, op->tag);
@@ -283,7 +273,7 @@ static int write_tagged(const Op *op, PyObject *value, Out *out)
 }
 
 /* Gets an unknown field, whose tag must be above `last`; -1 if declined. */
-static int unknown_field(const Layout *layout, PyObject *field, int64_t last, const Package *package, int64_t *tag, PyObject **data)
+static int unknown_field(const TextLayout *layout, PyObject *field, int64_t last, const Package *package, int64_t *tag, PyObject **data)
 {
     if (Py_TYPE(field) != package->raw) return -1;
     PyObject *number = SLOT(field, package->raw_tag);
@@ -294,7 +284,7 @@ static int unknown_field(const Layout *layout, PyObject *field, int64_t last, co
 }
 
 /* Writes the unknown fields from `next` on with tags below a limit. */
-static int write_unknown(const Layout *layout, PyObject *fields, Py_ssize_t *next, int64_t *last, int64_t limit, Out *out)
+static int write_unknown(const TextLayout *layout, PyObject *fields, Py_ssize_t *next, int64_t *last, int64_t limit, Out *out)
 {
     for (; *next < PyTuple_GET_SIZE(fields); ++*next) {
         PyObject *data;
@@ -309,11 +299,11 @@ static int write_unknown(const Layout *layout, PyObject *fields, Py_ssize_t *nex
     return 0;
 }
 
-static NOINLINE int write_tags(const Layout *layout, PyObject *object, PyObject *fields, Out *out)
+static NOINLINE int write_tags(const TextLayout *layout, PyObject *object, PyObject *fields, Out *out)
 {
     uint64_t set = 0, known = 0;
     for (int k = 0; k < layout->tag_count; k++) {
-        const Field *field = layout->tags[k].field;
+        const TextField *field = layout->tags[k].field;
         int same = is_default(out->package, field, SLOT(object, field->slot));
         if (same < 0) return -1;
         if (!same) { set |= 1ULL << k; known++; }
@@ -323,7 +313,7 @@ static NOINLINE int write_tags(const Layout *layout, PyObject *object, PyObject 
     Py_ssize_t next = 0;
     int64_t last = -1;
     for (int k = 0; k < layout->tag_count; k++) {
-        const Op *op = &layout->tags[k];
+        const TextOp *op = &layout->tags[k];
         if (!(set >> k & 1)) continue;
         if (write_unknown(layout, fields, &next, &last, op->tag, out) < 0) return -1;
         if (write_tagged(op, SLOT(object, op->slot), out) < 0) return -1;
@@ -331,15 +321,15 @@ static NOINLINE int write_tags(const Layout *layout, PyObject *object, PyObject 
     return write_unknown(layout, fields, &next, &last, UINT32_MAX, out);
 }
 
-static int write_struct(const Layout *layout, PyObject *object, Out *out)
+static int write_struct(const TextLayout *layout, PyObject *object, Out *out)
 {
-    const Struct *structure = layout->structure;
+    const TextStruct *structure = layout->structure;
     if (UNLIKELY(object == NULL || Py_TYPE(object) != structure->cls)) return -1;
-    for (const Absent *absent = layout->absent, *last = absent + layout->absent_count; absent < last; absent++) {
-        if (!absent->refuse) continue;
+    for (const TextOp *absent = layout->absent, *last = absent + layout->absent_count; absent < last; absent++) {
+        if (!absent->is_refused) continue;
         if (UNLIKELY(is_default(out->package, absent->field, SLOT(object, absent->field->slot)) != 1)) return -1;
     }
-    for (const Op *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
+    for (const TextOp *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
         if (UNLIKELY(write_value(op, SLOT(object, op->slot), out) < 0)) return -1;
     }
     PyObject *fields = SLOT(object, structure->unknown);
@@ -356,7 +346,7 @@ static int write_struct(const Layout *layout, PyObject *object, Out *out)
 #define SHORT 512                /* messages up to this size are written on the stack and copied once */
 
 /* Returns the bytes of a message, NULL if declined. */
-PyObject *write_message(Plan *plan, const Layout *layout, PyObject *message)
+PyObject *write_message(Plan *plan, const TextLayout *layout, PyObject *message)
 {
     uint8_t buffer[SHORT];
     Out out = {buffer, buffer, buffer + SHORT, NULL, plan->package, NULL};
@@ -378,7 +368,7 @@ PyObject *write_message(Plan *plan, const Layout *layout, PyObject *message)
 }
 
 /* Returns a message as a list of bytes objects, of which long ones are not copied; NULL if declined. */
-PyObject *write_chunks(const Plan *plan, const Layout *layout, PyObject *message)
+PyObject *write_chunks(const Plan *plan, const TextLayout *layout, PyObject *message)
 {
     uint8_t buffer[SHORT];
     PyObject *chunks = PyList_New(0);

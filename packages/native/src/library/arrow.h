@@ -37,8 +37,13 @@ typedef struct {
 Block *new_block(int64_t size);
 void *cut(Block *block, int64_t size);           /* aligned to 64 bytes; NULL if the block is full */
 void drop_block(Block *block);                   /* may be NULL */
-void *moved(const Block *block, void *buffer, int64_t used, int64_t size);   /* realloc() of a buffer that may be in the block */
+void *moved(Block *block, void *buffer, int64_t used, int64_t size);     /* as realloc(), into the block if it has room */
 void free_buffer(const Block *block, void *buffer);
+
+INLINE int is_format(const struct ArrowSchema *schema, const char *format)
+{
+    return schema->format != NULL && strcmp(schema->format, format) == 0;
+}
 
 /* Unaligned reads from buffers of other libraries. */
 INLINE int32_t int32_in(const void *numbers, int64_t i) { int32_t v; memcpy(&v, (const uint8_t *)numbers + 4 * i, 4); return v; }

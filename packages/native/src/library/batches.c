@@ -5,8 +5,6 @@
 #define INT32_AT(p) ((int32_t)get32(p))
 #define INT64_AT(p) ((int64_t)get64(p))
 
-static int64_t smallest(int magic) { return magic == 2 ? HEADER : magic == 1 ? SMALLEST_1 : SMALLEST_0; }
-
 static int attributes_of(const uint8_t *batch, int magic)
 {
     return magic == 2 ? INT16_AT(batch + ATTRIBUTES_AT) : (int8_t)batch[MESSAGE_ATTRIBUTES_AT];
@@ -19,7 +17,7 @@ static int fault(const uint8_t *batch, int64_t size)
     int magic = (int8_t)batch[MAGIC_AT];
     if (batch[0] & 128) return 1;
     if (magic < 0 || magic > 2) return 2;
-    if (size < smallest(magic)) return 3;
+    if (size < (magic == 2 ? HEADER : magic == 1 ? SMALLEST_1 : SMALLEST_0)) return 3;
     int codec = attributes_of(batch, magic) & COMPRESSION;
     if (codec >= CODECS) return 4;
     if (magic < 2) return 0;
@@ -52,15 +50,9 @@ void follow(Walk *walk)
     walk->need = OVERHEAD;
     while (walk->found < walk->capacity && walk->size - walk->at >= OVERHEAD) {
         int64_t length = INT32_AT(walk->log + walk->at + LENGTH_AT);
-        if (length < walk->shortest || length > walk->longest) {
-            walk->need = 0;
-            return;
-        }
         int64_t size = OVERHEAD + length;
-        if (size > walk->size - walk->at) {
-            walk->need = size;
-            return;
-        }
+        if (length < walk->shortest || length > walk->longest) { walk->need = 0; return; }
+        if (size > walk->size - walk->at) { walk->need = size; return; }
         int is_last = walk->at + size >= walk->last;
         take_batch(walk, size);
         if (is_last) return;

@@ -21,7 +21,6 @@ enum { FORMAT_TABLE(ENUMERATOR) };
 #undef ENUMERATOR
 #define ENUMERATOR(name) HEADER_##name,
 enum { HEADER_FIELDS(ENUMERATOR) HEADER_FIELD_COUNT };
-#undef ENUMERATOR
 
 /* A walk over the batches of a log, in memory of the caller. */
 typedef struct {

@@ -25,42 +25,29 @@ void drop_builders(Decoding *decoding)
     drop_block(decoding->block);
     free_memory(decoding->builders);
     free_memory(decoding->extents);
-    decoding->builders = NULL;
-    decoding->extents = NULL;
-    decoding->block = NULL;
-}
-
-/* Moves a buffer to a larger one, in the block or outside. Only one outside can fail: the block was measured before. */
-static void *move(Decoding *decoding, void *buffer, int64_t used, int64_t size, int to_block)
-{
-    if (!to_block) return moved(decoding->block, buffer, used, size);
-    void *place = cut(decoding->block, size);
-    if (buffer != NULL) memcpy(place, buffer, (size_t)used);
-    free_memory(buffer);
-    return place;
 }
 
 /* Moves the buffers of a column, except for its bytes, when its capacity grows. New bits are defined: false or valid. */
-static int grow(Decoding *decoding, uint32_t number, int64_t from, int64_t to, int to_block)
+static int grow(Decoding *decoding, uint32_t number, int64_t from, int64_t to)
 {
     int kind = decoding->plan->fields[number].kind;
     ColumnBuilder *builder = &decoding->builders[number];
     if (has_data(kind)) {
         int64_t old = bytes_of(kind, from), size = bytes_of(kind, to);
-        uint8_t *data = move(decoding, builder->data, old, size + SLACK, to_block);
+        uint8_t *data = moved(decoding->block, builder->data, old, size + SLACK);
         if (data == NULL) return refuse(decoding, NO_MEMORY);
         if (kind == KIND_BOOL) memset(data + old, 0, (size_t)(size - old));
         builder->data = data;
     } else if (kind != KIND_STRUCT) {
         int is_first = builder->offsets == NULL;
-        int32_t *offsets = move(decoding, builder->offsets, 4 * (from + 1), 4 * (to + 1), to_block);
+        int32_t *offsets = moved(decoding->block, builder->offsets, 4 * (from + 1), 4 * (to + 1));
         if (offsets == NULL) return refuse(decoding, NO_MEMORY);
         if (is_first) offsets[0] = 0;
         builder->offsets = offsets;
     }
     if (builder->valid != NULL) {
         int64_t old = (from + 7) / 8, size = (to + 7) / 8;
-        uint8_t *valid = move(decoding, builder->valid, old, size, to_block);
+        uint8_t *valid = moved(decoding->block, builder->valid, old, size);
         if (valid == NULL) return refuse(decoding, NO_MEMORY);
         memset(valid + old, 0xff, (size_t)(size - old));
         builder->valid = valid;
@@ -78,7 +65,7 @@ NOINLINE int reserve(Decoding *decoding, uint32_t domain, int64_t count)
     if (capacity < FIRST_CAPACITY && domain > 0) capacity = FIRST_CAPACITY;
     if (capacity > INT32_MAX - 1) capacity = INT32_MAX - 1;
     for (uint32_t i = fields->first; i < fields->first + fields->count; i++) {
-        if (decoding->is_live[i] && grow(decoding, i, extent->capacity, capacity, 0) < 0) return -1;
+        if (decoding->is_live[i] && grow(decoding, i, extent->capacity, capacity) < 0) return -1;
     }
     extent->capacity = capacity;
     return 0;
@@ -122,8 +109,8 @@ static int64_t size_in_block(const Decoding *decoding, uint32_t number, int64_t 
     return has_bytes(kind) && builder->data != NULL ? size + planned_bytes(builder, factor) : size;
 }
 
-/* Allocates one block for all columns. Its size is that of the rows so far, multiplied by `factor`. Without a block,
- * because it would exceed `most` bytes or memory is short, each column grows by itself. */
+/* Allocates one block for all columns, of the size of the rows so far, multiplied by `factor`, and moves them into it, which
+ * cannot fail. Without a block, because it would exceed `most` bytes or memory is short, each column grows by itself. */
 void make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
 {
     const Plan *plan = decoding->plan;
@@ -139,10 +126,10 @@ void make_block(Decoding *decoding, int64_t rows, double factor, int64_t most)
         const Field *field = &plan->fields[i];
         ColumnBuilder *builder = &decoding->builders[i];
         if (!decoding->is_live[i]) continue;
-        grow(decoding, i, decoding->extents[field->domain].capacity, planned(decoding, field->domain, rows, factor), 1);
+        grow(decoding, i, decoding->extents[field->domain].capacity, planned(decoding, field->domain, rows, factor));
         if (!has_bytes(field->kind) || builder->data == NULL) continue;
         int64_t capacity = planned_bytes(builder, factor);
-        builder->data = move(decoding, builder->data, builder->used, capacity, 1);
+        builder->data = moved(decoding->block, builder->data, builder->used, capacity);
         builder->capacity = capacity;
     }
     for (uint32_t i = 0; i < plan->domain_count; i++) decoding->extents[i].capacity = planned(decoding, i, rows, factor);

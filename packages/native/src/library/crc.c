@@ -73,8 +73,7 @@ static inline uint32_t after(const uint32_t table[4][256], uint32_t sum)
     return table[0][sum & 255] ^ table[1][sum >> 8 & 255] ^ table[2][sum >> 16 & 255] ^ table[3][sum >> 24];
 }
 
-WITH_INSTRUCTION static inline uint32_t three(uint32_t sum, const uint8_t *p, size_t stretch,
-                                              const uint32_t table[4][256])
+WITH_INSTRUCTION static inline uint32_t three(uint32_t sum, const uint8_t *p, size_t stretch, const uint32_t table[4][256])
 {
     uint64_t one = sum, two = 0, last = 0;
     for (const uint8_t *end = p + stretch; p < end; p += 8) {

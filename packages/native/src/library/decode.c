@@ -62,12 +62,9 @@ static int survey(const Call *call, uint8_t *used)
     for (int64_t i = 0; i < call->rows; i++) {
         if (!is_set(call->valid, call->base + i)) continue;
         const uint8_t *start = call->data + call->bounds[i];
-        int layout = layout_of(call->plan, version_of(call, i, &start, call->data + call->bounds[i + 1]));
+        int layout = layout_of(&call->plan->text, version_of(call, i, &start, call->data + call->bounds[i + 1]));
         if (layout >= 0 && !is_supported(call->plan, layout)) return -1;
-        if (layout >= 0 && !used[layout]) {
-            used[layout] = 1;
-            count++;
-        }
+        if (layout >= 0) { count += !used[layout]; used[layout] = 1; }
         if (call->messages->versions == NULL && !call->messages->has_prefix) break;
     }
     return count;
@@ -109,7 +106,7 @@ static Outcome read_row(const Call *call, Decoding *decoding, int64_t i)
 {
     const Plan *plan = call->plan;
     const uint8_t *start = call->data + call->bounds[i], *end = call->data + call->bounds[i + 1];
-    int layout = layout_of(plan, version_of(call, i, &start, end));
+    int layout = layout_of(&plan->text, version_of(call, i, &start, end));
     if (UNLIKELY(layout < 0)) return MALFORMED;
     const Programs *programs = call->programs[layout];
     if (UNLIKELY(programs == NULL)) return DECLINED;   /* another thread changed the versions */
@@ -172,24 +169,20 @@ static int has_bad_text(const Decoding *decoding)
 
 /* Validates the texts of each column together, at the end. If one is invalid, or the first bad row is needed, all
  * rows are read again with immediate validation. */
-static Outcome read_all(const Call *call, Decoding *decoding, int64_t *bad)
-{
-    Outcome outcome = read_rows(call, decoding, bad);
-    int is_checked = outcome == SUCCEEDED || outcome == MALFORMED ? call->messages->options & VALIDATE_UTF8 : 0;
-    if (!is_checked || (outcome == SUCCEEDED && !has_bad_text(decoding))) return outcome;
-    drop_builders(decoding);
-    if (start_builders(decoding, call->plan, call->is_live) < 0) return NO_MEMORY;
-    decoding->checks_texts = 1;
-    return read_rows(call, decoding, bad);
-}
-
 static Outcome decode_rows(const Call *call, struct ArrowSchema *schema, struct ArrowArray *array, int64_t *bad)
 {
     Decoding decoding;
     if (start_builders(&decoding, call->plan, call->is_live) < 0) return NO_MEMORY;
-    Outcome outcome = read_all(call, &decoding, bad);
-    if (outcome == SUCCEEDED) outcome = export_columns(&decoding, call->messages->trailing, call->messages->corrupt, schema, array);
-    else drop_builders(&decoding);
+    Outcome outcome = read_rows(call, &decoding, bad);
+    int is_checked = outcome == SUCCEEDED || outcome == MALFORMED ? call->messages->options & VALIDATE_UTF8 : 0;
+    if (is_checked && (outcome == MALFORMED || has_bad_text(&decoding))) {
+        drop_builders(&decoding);
+        if (start_builders(&decoding, call->plan, call->is_live) < 0) return NO_MEMORY;
+        decoding.checks_texts = 1;
+        outcome = read_rows(call, &decoding, bad);
+    }
+    if (outcome == SUCCEEDED) return export_columns(&decoding, call->messages->trailing, call->messages->corrupt, schema, array);
+    drop_builders(&decoding);
     return outcome;
 }
 

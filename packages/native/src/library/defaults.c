@@ -40,7 +40,6 @@ int may_be_left_out(Writing *writing, const Op *op, int64_t i)
     return is_default(writing, op->field, i);
 }
 
-/* Checks whether all values of some operations are at their default. */
 int is_at_default(Writing *writing, const Op *ops, uint32_t count, int64_t i)
 {
     for (const Op *op = ops, *last = ops + count; op < last; op++) {

@@ -5,7 +5,7 @@
 
 /* Allocates the output buffers: a block for the maximum size of all messages, or, if memory is short, a small one that
  * grows. */
-static int allocate_output(Writing *writing, Output *output, int64_t rows)
+static int allocate_output(Writing *writing, ColumnBuilder *output, int64_t rows)
 {
     int64_t most = writing->estimate + (int64_t)(writing->programs->rows->most + 2 + SLACK) * (rows + 2) + LEAST;
     if (most > INT32_MAX) most = INT32_MAX;
@@ -22,7 +22,7 @@ static int allocate_output(Writing *writing, Output *output, int64_t rows)
 
 static Outcome encode_rows(Writing *writing, const Rows *rows, struct ArrowSchema *schema, struct ArrowArray *array, int64_t *bad)
 {
-    Output output = {0};
+    ColumnBuilder output = {0};
     Result result;
     writing->why = NO_MEMORY;
     if (allocate_output(writing, &output, rows->array->length) == 0 && write_rows(writing, rows, &output, bad) != NULL &&
@@ -40,17 +40,17 @@ static Outcome encode_rows(Writing *writing, const Rows *rows, struct ArrowSchem
 
 Outcome encode_messages(const Plan *plan, const Rows *rows, struct ArrowSchema *schema, struct ArrowArray *array, int64_t *bad)
 {
-    int layout = layout_of(plan, rows->version);
-    if (!is_supported(plan, layout) || plan->has_unknown) return DECLINED;
-    if (rows->schema->format == NULL || strcmp(rows->schema->format, "+s") != 0) return DECLINED;
+    int layout = layout_of(&plan->text, rows->version);
+    if (!is_supported(plan, layout) || plan->has_unknown || !is_format(rows->schema, "+s")) return DECLINED;
     if (rows->sizes != NULL && rows->size_count != buffers_of(rows->schema, rows->array)) return DECLINED;
     if (rows->array->length > (int64_t)1 << 40) return NO_MEMORY;               /* products with it cannot overflow */
     Writing writing = {.plan = plan, .programs = programs_of(plan, layout, WRITING), .sizes = rows->sizes};
     writing.inputs = writing.programs == NULL ? NULL : get_zeros(plan->field_count * (int64_t)sizeof(Input));
     if (writing.inputs == NULL) return NO_MEMORY;
+    Source source = {rows->schema, rows->array, 0};
     Span all = {.count = rows->array->length, .used = rows->array->length};
     Outcome outcome = DECLINED;
-    if (bind_columns(&writing, 0, rows->schema, rows->array, all, 0) == 0) outcome = encode_rows(&writing, rows, schema, array, bad);
+    if (bind_columns(&writing, 0, &source, all) == 0) outcome = encode_rows(&writing, rows, schema, array, bad);
     free_memory(writing.inputs);
     return outcome;
 }

@@ -5,8 +5,6 @@
  * missing buffers are declined. Other types are declined; the package converts them first. */
 #include "writing.h"
 
-static int is_format(const struct ArrowSchema *schema, const char *format) { return strcmp(schema->format, format) == 0; }
-
 static int width_of(const struct ArrowSchema *schema)
 {
     static const char letters[] = "csil";
@@ -58,19 +56,20 @@ int64_t buffers_of(const struct ArrowSchema *schema, const struct ArrowArray *ar
     return count;
 }
 
-static int bind_children(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array,
-                         Span span, int64_t first)
+static int bind_children(Writing *writing, uint32_t field, const Source *source, Span span)
 {
+    const struct ArrowSchema *schema = source->schema;
+    const struct ArrowArray *array = source->array;
     const Field *fields = writing->plan->fields;
-    int64_t next = 0, at = first + array->n_buffers;               /* `at` is the first buffer of child `next` */
+    int64_t next = 0, at = source->place + array->n_buffers;        /* `at` is the first buffer of child `next` */
     if (array->n_children != schema->n_children || has_unknown_tags(schema, array)) return -1;
     for (uint32_t kid = field + 1; kid < field + fields[field].span; kid += fields[kid].span) {
         int64_t child = child_called(schema, fields[kid].name);
         if (child == -1 && !writing->programs->is_live[kid]) { writing->inputs[kid].is_unsent = 1; continue; }
         if (child < 0) return -1;
-        if (child < next) { next = 0; at = first + array->n_buffers; }
+        if (child < next) { next = 0; at = source->place + array->n_buffers; }
         for (; next < child; next++) at += buffers_of(schema->children[next], array->children[next]);
-        if (bind_columns(writing, kid, schema->children[child], array->children[child], span, at) < 0) return -1;
+        if (bind_columns(writing, kid, &(Source){schema->children[child], array->children[child], at}, span) < 0) return -1;
     }
     return 0;
 }
@@ -85,20 +84,20 @@ static int64_t used_of(const Input *input, Span span, int64_t *first)
     return from < 0 || to < from ? -1 : to - from;
 }
 
-static int bind_list(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span,
-                     int64_t place)
+static int bind_list(Writing *writing, uint32_t field, const Source *source, Span span)
 {
-    if (array->n_children != 1 || schema->n_children != 1) return -1;
-    Span inner = {.count = array->children[0]->length};
+    if (source->array->n_children != 1 || source->schema->n_children != 1) return -1;
+    Source elements = {source->schema->children[0], source->array->children[0], source->place + source->array->n_buffers};
+    Span inner = {.count = elements.array->length};
     inner.used = used_of(&writing->inputs[field], span, &inner.first);
     if (inner.used < 0 || inner.first > inner.count - inner.used) return -1;
-    return bind_columns(writing, element_of(writing->plan, field), schema->children[0], array->children[0], inner,
-                        place + array->n_buffers);
+    return bind_columns(writing, element_of(writing->plan, field), &elements, inner);
 }
 
-int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span,
-                 int64_t place)
+int bind_columns(Writing *writing, uint32_t field, const Source *source, Span span)
 {
+    const struct ArrowSchema *schema = source->schema;
+    const struct ArrowArray *array = source->array;
     Input *input = &writing->inputs[field];
     int kind = writing->plan->fields[field].kind;
     if (schema->dictionary != NULL || array->offset < 0 || array->length < 0 || array->length - span.start < span.count) return -1;
@@ -110,16 +109,16 @@ int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *sch
     if (writing->programs->is_live[field]) writing->estimate += most_of(kind) * span.used;
     if (kind == KIND_STRUCT) {
         span.start = input->base;
-        return bind_children(writing, field, schema, array, span, place);
+        return bind_children(writing, field, source, span);
     }
     if (array->length > 0 && array->buffers[1] == NULL) return -1;
     input->width = (uint8_t)width_of(schema);
     if (kind < KIND_UUID) { input->data = array->buffers[1]; return 0; }
     input->offsets = array->buffers[1];
-    if (kind == KIND_LIST) return bind_list(writing, field, schema, array, span, place);
+    if (kind == KIND_LIST) return bind_list(writing, field, source, span);
     input->data = array->buffers[2];
     input->bytes = array->length == 0 ? 0 : int32_in(input->offsets, array->offset + array->length);
-    if (writing->sizes != NULL && input->bytes > writing->sizes[place + 2]) return -1;
+    if (writing->sizes != NULL && input->bytes > writing->sizes[source->place + 2]) return -1;
     int64_t first, bytes = used_of(input, span, &first);
     if (bytes < 0 || first > input->bytes - bytes || (input->bytes > 0 && input->data == NULL)) return -1;
     if (writing->programs->is_live[field]) writing->estimate += bytes;

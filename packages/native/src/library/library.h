@@ -17,8 +17,8 @@
 #define MAX_EMPTY 65535          /* maximum count of elements that take no bytes: the size of the input cannot limit these */
 #define MAX_VERSION 32767
 
-/* ADD_AND_FETCH: atomic sum. GET_SHARED: load that sees everything written before publish(). GET_RELAXED, SET_RELAXED:
- * a number that threads may overwrite, without any order. */
+/* ADD_AND_FETCH: atomic sum. PUBLISH: stores a pointer where NULL is; 0 if another thread was faster. GET_SHARED: load
+ * that sees everything written before PUBLISH. GET_RELAXED, SET_RELAXED: a number that threads may overwrite. */
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic ignored "-Wunused-parameter"          /* of functions that Python or Arrow calls */
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -35,6 +35,7 @@
 #define PER_THREAD __thread
 #endif
 #define ADD_AND_FETCH(place, value) __atomic_add_fetch((place), (value), __ATOMIC_ACQ_REL)
+#define PUBLISH(place, value) __sync_bool_compare_and_swap((place), NULL, (value))
 #define GET_SHARED(place) __atomic_load_n((place), __ATOMIC_ACQUIRE)
 #define GET_RELAXED(place) __atomic_load_n((place), __ATOMIC_RELAXED)
 #define SET_RELAXED(place, value) __atomic_store_n((place), (value), __ATOMIC_RELAXED)
@@ -50,6 +51,7 @@
 #define IS_BIG_ENDIAN 0
 #define PER_THREAD __declspec(thread)
 #define ADD_AND_FETCH(place, value) (_InterlockedExchangeAdd((place), (value)) + (value))
+#define PUBLISH(place, value) (_InterlockedCompareExchangePointer((void *volatile *)(place), (value), NULL) == NULL)
 #define GET_SHARED(place) _InterlockedCompareExchangePointer((void *volatile *)(place), NULL, NULL)
 #define GET_RELAXED(place) (*(place))
 #define SET_RELAXED(place, value) (*(place) = (value))
@@ -98,7 +100,6 @@ INLINE uint8_t *put_varint(uint8_t *p, uint64_t value)
     return p;
 }
 
-/* Decodes a zigzag-encoded integer. */
 INLINE int64_t from_zigzag(uint64_t value) { return (int64_t)(value >> 1 ^ (~(value & 1) + 1)); }
 
 /* Fixed-width types: name, letter in plan texts (lower case for signed integers), bytes on the wire, bytes in a column
@@ -144,42 +145,59 @@ void *get_memory(int64_t size);
 void *get_zeros(int64_t size);
 void *get_more(void *memory, int64_t size);  /* as realloc() */
 void *get_from(Arena *arena, int64_t size);  /* zeroed, aligned to 16 bytes */
+void *next_in(Arena *arena, void *array, uint32_t *count, uint32_t *capacity, int64_t size);     /* see memory.c */
 void give_up(Arena *arena, Outcome why, int line, const char *text);         /* jumps to `stop` */
 void free_memory(void *memory);
 void free_arena(Arena *arena);
 void fail_allocation(long number);           /* for tests: one allocation of this thread fails after this many; -1 for none */
-int publish(void *place, void *value);       /* stores a pointer where NULL is; 0 if another thread was faster */
 
 /* ---- text.c */
 
+/* The members marked as the core's are its own: objects of Python, and what it knows of them. They start as zeros. */
 typedef struct {
-    const char *name, *word;                 /* word: the default of a string, or the 16 bytes of a uuid */
-    int64_t number;                          /* default of an integer or bool, or the bits of a float */
-    int32_t word_size;
-    int structure;                           /* KIND_STRUCT: its index, else -1 */
+    void *keyword, *value, *list;            /* the core's: interned name; default if GIVEN; class of the list */
+    uint32_t slot;                           /* the core's */
+    uint8_t by_default, is_leaf_list;        /* the core's: Default; a plain list of values or leaves, never tracked */
     uint8_t kind, is_array, is_keyed;        /* kind of the field or of its elements */
     uint8_t is_nullable, is_null, is_late;   /* is_null: the default value is null */
+    int32_t word_size;
+    struct TextStruct *structure;            /* KIND_STRUCT, else NULL */
+    const char *name, *word;                 /* word: the default of a string, or the 16 bytes of a uuid */
+    int64_t number;                          /* default of an integer or bool, or the bits of a float */
 } TextField;
 
-typedef struct { const char *name; TextField *fields; int count, depth, line; } TextStruct;
+typedef struct TextStruct {
+    void *cls;                               /* the core's */
+    TextField *fields;
+    int count;
+    uint32_t unknown;                        /* the core's: slot of unknown_tagged_fields */
+    int is_leaf;                             /* the core's: not tracked by the collector, as no field can be in a cycle */
+    int depth, line;
+    const char *name;
+} TextStruct;
 
 typedef struct {
-    int place, layout;                       /* field; layout of a struct, else -1 */
-    uint8_t kind;                            /* kind of the value or element on the wire */
-    uint8_t is_compact, is_nullable, is_absent, is_refused;
+    TextField *field;
+    uint32_t slot;                           /* the core's: of the field */
+    uint32_t tag;
+    struct TextLayout *layout;               /* of a struct, or of the structs in an array */
+    uint8_t kind, element;                   /* kind on the wire; KIND_LIST for arrays, with the kind of the elements */
+    uint8_t is_compact, is_nullable, is_tagged;
+    uint8_t is_refused;                      /* absent field: values other than the default are rejected */
     uint8_t bits, is_signed;                 /* KIND_VARINT */
-    uint32_t tag, least;                     /* minimum bytes of a value or element */
+    uint32_t least;                          /* minimum bytes of a value or element; 0 if it may be empty */
+    void *memo;                              /* the core's: last text read here */
 } TextOp;
 
-typedef struct {
-    int structure;
-    TextOp *ops, *tags;                      /* ops in wire order, also absent fields; tags in ascending order */
+typedef struct TextLayout {
+    TextStruct *structure;
+    TextOp *ops, *tags, *absent;             /* ops in wire order, directly followed by the tags, in ascending order */
     uint32_t *foreign;                       /* tags of other versions */
-    int op_count, tag_count, foreign_count;
+    int op_count, tag_count, absent_count, foreign_count;
+    uint32_t least;                          /* minimum bytes of a struct */
     uint8_t has_tags;
     uint8_t is_unsupported;                  /* interleaved tags, optional fields or too many tags, also in nested structs */
     uint8_t has_wire_types;                  /* varints or integers of another width, also in nested structs */
-    uint32_t least;
 } TextLayout;
 
 typedef struct {
@@ -194,3 +212,22 @@ typedef double (*ToDouble)(const char *word, char **end);
 
 /* Parses a text into memory of the arena; -1 with its `error`. */
 int read_text(Arena *arena, const char *start, int64_t size, ToDouble to_double, Text *text);
+
+/* Returns the index of a version's layout, or -1. */
+INLINE int layout_of(const Text *text, int64_t version)
+{
+    return version < text->lowest || version >= text->lowest + text->version_count ? -1 : text->versions[version - text->lowest];
+}
+
+/* Returns the index of a tagged field, or -1. */
+static inline int find_tag(const TextLayout *layout, uint32_t tag)
+{
+    for (int k = 0; k < layout->tag_count; k++) if (layout->tags[k].tag == tag) return k;
+    return -1;
+}
+
+static inline int is_foreign(const TextLayout *layout, uint32_t tag)
+{
+    for (int k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) return 1;
+    return 0;
+}

@@ -55,6 +55,19 @@ void *get_from(Arena *arena, int64_t size)
     return start + (-(uintptr_t)(chunk + 1) & 15);
 }
 
+/* Returns the place of the next element of `*array`, which moves when it is full. */
+void *next_in(Arena *arena, void *array, uint32_t *count, uint32_t *capacity, int64_t size)
+{
+    void **start = array;
+    if (*count == *capacity) {
+        *capacity = *capacity * 2 + 8;
+        void *grown = get_from(arena, *capacity * size);
+        if (*count > 0) memcpy(grown, *start, (size_t)(*count * size));
+        *start = grown;
+    }
+    return (char *)*start + (*count)++ * size;
+}
+
 void give_up(Arena *arena, Outcome why, int line, const char *text)
 {
     arena->error = (Error){why, line, text};
@@ -70,27 +83,6 @@ void free_arena(Arena *arena)
     }
 }
 
-int publish(void *place, void *value)
-{
-#if defined(__GNUC__) || defined(__clang__)
-    void *none = NULL;
-    return __atomic_compare_exchange_n((void **)place, &none, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-#else
-    return _InterlockedCompareExchangePointer((void *volatile *)place, value, NULL) == NULL;
-#endif
-}
-
-#if HUGE_PAGES
-/* Allocates huge pages: the page faults of small ones cost as much as filling the columns. */
-static uint8_t *get_huge(int64_t size)
-{
-    void *start = NULL;
-    if (posix_memalign(&start, HUGE, (size_t)size) != 0) return NULL;
-    (void)madvise(start, (size_t)size, MADV_HUGEPAGE);           /* optional */
-    return start;
-}
-#endif
-
 Block *new_block(int64_t size)
 {
     Block *block = get_zeros(sizeof(Block));
@@ -98,8 +90,11 @@ Block *new_block(int64_t size)
     block->size = size;
 #if HUGE_PAGES
     if (size >= LEAST_MAPPED && !is_too_much(size + 2 * HUGE)) {
+        void *huge = NULL;       /* the page faults of small pages cost as much as filling the columns */
         block->size = (size + HUGE - 1) & ~(HUGE - 1);
-        block->base = must_fail() ? NULL : get_huge(block->size);
+        int failed = must_fail() || posix_memalign(&huge, HUGE, (size_t)block->size) != 0;
+        if (!failed) (void)madvise(huge, (size_t)block->size, MADV_HUGEPAGE);            /* optional */
+        block->base = failed ? NULL : huge;
     } else
 #endif
     block->base = get_memory(size);
@@ -129,15 +124,17 @@ static int is_inside(const Block *block, const void *buffer)
     return block != NULL && place >= (uintptr_t)block->base && place < (uintptr_t)block->base + (uintptr_t)block->size;
 }
 
-void *moved(const Block *block, void *buffer, int64_t used, int64_t size)
-{
-    if (!is_inside(block, buffer)) return get_more(buffer, size);
-    void *result = get_memory(size);
-    if (result != NULL) memcpy(result, buffer, (size_t)used);
-    return result;
-}
-
 void free_buffer(const Block *block, void *buffer)
 {
     if (!is_inside(block, buffer)) free(buffer);
+}
+
+void *moved(Block *block, void *buffer, int64_t used, int64_t size)
+{
+    void *place = block == NULL ? NULL : cut(block, size);
+    if (place == NULL && !is_inside(block, buffer)) return get_more(buffer, size);
+    if (place == NULL && (place = get_memory(size)) == NULL) return NULL;
+    if (buffer != NULL) memcpy(place, buffer, (size_t)used);
+    free_buffer(block, buffer);
+    return place;
 }

@@ -6,25 +6,11 @@ typedef struct {
     uint32_t field_capacity, domain_capacity;
 } Maker;
 
-/* Returns the place of the next element of an array, which may move. MAX_COLUMNS bounds the array. */
-static void *next_of(Maker *maker, void *array, uint32_t *count, uint32_t *capacity, int64_t size)
-{
-    void **start = array;
-    if (*count == *capacity) {
-        uint32_t wanted = *capacity * 2 + 16;
-        if (*count >= MAX_COLUMNS) give_up(&maker->plan->arena, MALFORMED, 0, "the plan has too many columns");
-        void *grown = get_from(&maker->plan->arena, wanted * size);
-        if (*count > 0) memcpy(grown, *start, (size_t)(*count * size));
-        *start = grown;
-        *capacity = wanted;
-    }
-    return (char *)*start + (*count)++ * size;
-}
-
 static Field *add_field(Maker *maker, const char *name, int kind, uint32_t domain)
 {
     Plan *plan = maker->plan;
-    Field *field = next_of(maker, &plan->fields, &plan->field_count, &maker->field_capacity, sizeof(Field));
+    if (plan->field_count > MAX_COLUMNS) give_up(&plan->arena, MALFORMED, 0, "the plan has too many columns");
+    Field *field = next_in(&plan->arena, &plan->fields, &plan->field_count, &maker->field_capacity, sizeof(Field));
     *field = (Field){.name = name, .kind = (uint8_t)kind, .domain = domain, .span = 1};
     return field;
 }
@@ -32,7 +18,8 @@ static Field *add_field(Maker *maker, const char *name, int kind, uint32_t domai
 static void add_domain(Maker *maker, const TextField *source)
 {
     Plan *plan = maker->plan;
-    *(Domain *)next_of(maker, &plan->domains, &plan->domain_count, &maker->domain_capacity, sizeof(Domain)) = (Domain){.source = source};
+    Domain *domain = next_in(&plan->arena, &plan->domains, &plan->domain_count, &maker->domain_capacity, sizeof(Domain));
+    domain->source = source;
 }
 
 static void add_list(Maker *maker, const char *name, int kind, const TextField *source, uint32_t domain)
@@ -43,7 +30,7 @@ static void add_list(Maker *maker, const char *name, int kind, const TextField *
     add_domain(maker, source);
 }
 
-static void add_struct(Maker *maker, const char *name, int structure, int is_null, uint32_t domain);
+static void add_struct(Maker *maker, const char *name, const TextStruct *from, int is_null, uint32_t domain);
 
 static void add_value(Maker *maker, const char *name, const TextField *source, uint32_t domain)
 {
@@ -65,10 +52,9 @@ static void add_value(Maker *maker, const char *name, const TextField *source, u
 }
 
 /* Adds a struct and its fields. The depth of structs in a text bounds the recursion. */
-static void add_struct(Maker *maker, const char *name, int structure, int is_null, uint32_t domain)
+static void add_struct(Maker *maker, const char *name, const TextStruct *from, int is_null, uint32_t domain)
 {
     Plan *plan = maker->plan;
-    const TextStruct *from = &plan->text.structs[structure];
     uint32_t number = plan->field_count;
     add_field(maker, name, KIND_STRUCT, domain)->is_null = (uint8_t)is_null;
     for (int i = 0; i < from->count; i++) {
@@ -88,16 +74,6 @@ static void add_entries(Maker *maker, uint32_t domain)
     add_field(maker, "value", KIND_BYTES, domain);
 }
 
-static void add_rows(Maker *maker)
-{
-    Plan *plan = maker->plan;
-    add_struct(maker, "", plan->text.struct_count - 1, 0, 0);
-    plan->trailing = plan->field_count;
-    plan->corrupt = plan->field_count + 1;
-    add_field(maker, "", KIND_BYTES, 0);
-    add_field(maker, "", KIND_BYTES, 0);
-}
-
 static void make_columns(Plan *plan)
 {
     Maker maker = {.plan = plan};
@@ -105,9 +81,15 @@ static void make_columns(Plan *plan)
     for (uint32_t domain = 0; domain < plan->domain_count; domain++) {           /* lists append their domains */
         const TextField *source = plan->domains[domain].source;
         uint32_t first = plan->field_count;
-        if (domain == 0) add_rows(&maker);
+        if (domain == 0) add_struct(&maker, "", &plan->text.structs[plan->text.struct_count - 1], 0, 0);
         else if (source == NULL) add_entries(&maker, domain);
         else add_value(&maker, "element", source, domain);
+        if (domain == 0) {
+            plan->trailing = plan->field_count;
+            plan->corrupt = plan->field_count + 1;
+            add_field(&maker, "", KIND_BYTES, 0);
+            add_field(&maker, "", KIND_BYTES, 0);
+        }
         plan->domains[domain].first = first;
         plan->domains[domain].count = plan->field_count - first;
     }

@@ -60,7 +60,6 @@ typedef struct Program {
 /* MIXED: columns that only other versions have are null in the rows of this one. EMITTING: they have their defaults. */
 typedef enum { MIXED = 1, EMITTING = 2, WRITING = 4, VARIANTS = 5 } Variant;
 
-/* Programs of a layout. */
 typedef struct {
     Arena arena;
     const Program *rows;
@@ -94,10 +93,3 @@ void uuid_text(uint8_t *to, const uint8_t *p);              /* 22 characters of 
 int uuid_of(uint8_t *to, const uint8_t *text);              /* its 16 bytes; -1 for other characters */
 int is_utf8(const uint8_t *p, const uint8_t *end);
 int are_utf8(const uint8_t *data, int64_t size, const int32_t *offsets, int64_t count);
-
-/* Returns the index of a version's layout, or -1. */
-INLINE int layout_of(const Plan *plan, int64_t version)
-{
-    const Text *text = &plan->text;
-    return version < text->lowest || version >= text->lowest + text->version_count ? -1 : text->versions[version - text->lowest];
-}

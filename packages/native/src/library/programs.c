@@ -25,17 +25,11 @@ static uint32_t most_of(const Op *op)
 static uint32_t add(Maker *maker, Op op)
 {
     Program *program = maker->program;
-    if (program->count == program->capacity) {
-        uint32_t capacity = program->capacity * 2 + 8;
-        Op *ops = get_from(maker->arena, (int64_t)capacity * (int64_t)sizeof(Op));
-        if (program->count > 0) memcpy(ops, program->ops, program->count * sizeof(Op));
-        program->ops = ops;
-        program->capacity = capacity;
-    }
+    Op *place = next_in(maker->arena, &program->ops, &program->count, &program->capacity, sizeof(Op));
     program->most += most_of(&op);
     if (op.code <= OP_UUID && !(maker->variant & WRITING)) {
         op.need = widths[op.code];
-        if (maker->run < 0) maker->run = program->count;
+        if (maker->run < 0) maker->run = place - program->ops;
         else {
             program->ops[maker->run].need += op.need;
             op.code += OP_REST;
@@ -43,9 +37,9 @@ static uint32_t add(Maker *maker, Op op)
     } else if (op.code != OP_NULL && op.code != OP_DEFAULT) {
         maker->run = -1;
     }
-    program->ops[program->count] = op;
+    *place = op;
     if (op.code != OP_ABSENT) maker->is_live[op.field] = 1;
-    return program->count++;
+    return (uint32_t)(place - program->ops);
 }
 
 static void add_struct(Maker *maker, const TextLayout *layout, uint32_t column, int in_default);
@@ -58,25 +52,26 @@ static Op plain_op(int kind, int flags, uint32_t column)
     return (Op){.code = (uint8_t)code, .flags = (uint8_t)flags, .kind = (uint8_t)kind, .field = column};
 }
 
-static void add_list(Maker *maker, const TextField *field, const TextOp *op, int flags, uint32_t column)
+static void add_list(Maker *maker, const TextOp *op, int flags, uint32_t column)
 {
     const Plan *plan = maker->plan;
+    int kind = op->field->kind;
     uint32_t element = element_of(plan, column);
     Maker inner = *maker;
     inner.run = -1;
     inner.program = get_from(maker->arena, sizeof(Program));
     maker->is_live[element] = 1;
-    if (field->kind == KIND_STRUCT) {
+    if (kind == KIND_STRUCT) {
         Op null_check = {.code = OP_STRUCT, .kind = KIND_STRUCT, .field = element};
         if (maker->variant & WRITING) add(&inner, null_check);
-        add_struct(&inner, &plan->text.layouts[op->layout], element, 0);
+        add_struct(&inner, op->layout, element, 0);
     } else {
-        add(&inner, plain_op(field->kind, flags & COMPACT, element));
+        add(&inner, plain_op(kind, flags & COMPACT, element));
     }
-    int is_number = field->kind > KIND_BOOL && field->kind < KIND_UUID;
+    int is_number = kind > KIND_BOOL && kind < KIND_UUID;
     Op list = {
         .code = is_number ? OP_NUMBERS : OP_LIST, .flags = (uint8_t)(flags | (op->least == 0 ? EMPTY : 0)), .kind = KIND_LIST,
-        .element = field->kind, .field = column, .need = op->least, .domain = plan->fields[column].inner,
+        .element = (uint8_t)kind, .field = column, .need = op->least, .domain = plan->fields[column].inner,
         .program = inner.program,
     };
     add(maker, list);
@@ -90,24 +85,24 @@ static void end_span(Maker *maker, uint32_t at)
 }
 
 /* Adds a field that the version has. `in_default`: an enclosing struct may be absent, and then has its default value. */
-static void add_value(Maker *maker, const TextField *field, const TextOp *op, uint32_t column, int is_tagged, int in_default)
+static void add_value(Maker *maker, const TextOp *op, uint32_t column, int in_default)
 {
-    int flags = (op->is_nullable ? NULLABLE : 0) | (op->is_compact ? COMPACT : 0) | (is_tagged ? TAGGED : 0);
+    const TextField *field = op->field;
+    int flags = (op->is_nullable ? NULLABLE : 0) | (op->is_compact ? COMPACT : 0) | (op->is_tagged ? TAGGED : 0);
     if (field->is_array) {
-        add_list(maker, field, op, flags, column);
+        add_list(maker, op, flags, column);
     } else if (field->kind != KIND_STRUCT) {
         add(maker, plain_op(field->kind, flags, column));
     } else {
         int has_op = op->is_nullable || (maker->variant & WRITING), code = op->is_nullable ? OP_PRESENCE : OP_STRUCT;
         Op made = {.code = (uint8_t)code, .flags = (uint8_t)flags, .kind = KIND_STRUCT, .field = column};
         uint32_t at = has_op ? add(maker, made) : 0;
-        in_default = in_default || (is_tagged && !field->is_null);
-        add_struct(maker, &maker->plan->text.layouts[op->layout], column, in_default);
+        in_default = in_default || (op->is_tagged && !field->is_null);
+        add_struct(maker, op->layout, column, in_default);
         if (has_op) end_span(maker, at);
     }
 }
 
-/* Adds a column that the version lacks. */
 static void add_absent(Maker *maker, uint32_t column, int is_refused, int in_default)
 {
     Op op = {.code = OP_ABSENT, .field = column, .kind = maker->plan->fields[column].kind, .flags = is_refused ? REFUSED : 0};
@@ -122,7 +117,6 @@ static void add_absent(Maker *maker, uint32_t column, int is_refused, int in_def
 static void add_tags(Maker *maker, const TextLayout *layout, const uint32_t *kids, uint32_t map, int in_default)
 {
     const Plan *plan = maker->plan;
-    const TextField *fields = plan->text.structs[layout->structure].fields;
     Program *program = maker->program;
     Tag *tags = get_from(maker->arena, layout->tag_count * (int64_t)sizeof(Tag));
     Op made = {.code = OP_TAGS, .kind = KIND_MAP, .layout = layout, .tags = tags, .field = map};
@@ -133,11 +127,10 @@ static void add_tags(Maker *maker, const TextLayout *layout, const uint32_t *kid
     }
     uint32_t at = add(maker, made);
     for (int i = 0; i < layout->tag_count; i++) {
-        const TextOp *op = &layout->tags[i];
-        uint32_t first = program->count;
+        uint32_t first = program->count, column = kids[layout->tags[i].field - layout->structure->fields];
         maker->run = -1;
-        add_value(maker, &fields[op->place], op, kids[op->place], 1, in_default);
-        tags[i] = (Tag){kids[op->place], first - at - 1, program->count - first};
+        add_value(maker, &layout->tags[i], column, in_default);
+        tags[i] = (Tag){column, first - at - 1, program->count - first};
     }
     end_span(maker, at);
 }
@@ -146,17 +139,18 @@ static void add_tags(Maker *maker, const TextLayout *layout, const uint32_t *kid
 static void add_struct(Maker *maker, const TextLayout *layout, uint32_t column, int in_default)
 {
     const Plan *plan = maker->plan;
-    const TextStruct *structure = &plan->text.structs[layout->structure];
+    const TextField *fields = layout->structure->fields;
     uint32_t kids[MAX_FIELDS + 1], at = column + 1;
-    for (int i = 0; i < structure->count; i++) {
+    for (int i = 0; i < layout->structure->count; i++) {
         kids[i] = at;
         at += plan->fields[at].span;
     }
     maker->is_live[column] = 1;
-    for (int i = 0; i < layout->op_count; i++) {
-        const TextOp *op = &layout->ops[i];
-        if (op->is_absent) add_absent(maker, kids[op->place], op->is_refused, in_default);
-        else add_value(maker, &structure->fields[op->place], op, kids[op->place], 0, in_default);
+    for (const TextOp *op = layout->ops, *last = op + layout->op_count; op < last; op++) {
+        add_value(maker, op, kids[op->field - fields], in_default);
+    }
+    for (const TextOp *op = layout->absent, *last = op + layout->absent_count; op < last; op++) {
+        add_absent(maker, kids[op->field - fields], op->is_refused, in_default);
     }
     if (layout->has_tags) {
         add_tags(maker, layout, kids, plan->has_unknown ? at : column, in_default);
@@ -165,7 +159,6 @@ static void add_struct(Maker *maker, const TextLayout *layout, uint32_t column, 
     }
 }
 
-/* Returns NULL if out of memory. */
 static Programs *new_programs(const Plan *plan, int layout, int variant)
 {
     Programs *programs = get_zeros(sizeof(Programs));
@@ -195,7 +188,7 @@ void free_programs(Programs *programs)
 const Programs *programs_of(const Plan *plan, int layout, int variant)
 {
     Programs **place = &plan->programs[variant][layout], *found = GET_SHARED(place);
-    if (found != NULL || (found = new_programs(plan, layout, variant)) == NULL || publish(place, found)) return found;
+    if (found != NULL || (found = new_programs(plan, layout, variant)) == NULL || PUBLISH(place, found)) return found;
     free_programs(found);
     return GET_SHARED(place);
 }

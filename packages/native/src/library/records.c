@@ -17,8 +17,7 @@ INLINE int put(Binary *column, int64_t at, const uint8_t *data, int64_t size, co
         else if (size > capacity) return 0;
         else memcpy(to, data, (size_t)size);
         column->used += size;
-    }
-    else if (size < 0) {
+    } else if (size < 0) {
         column->valid[at >> 3] &= (uint8_t)~(1 << (at & 7));
         column->nulls++;
     }
@@ -40,14 +39,8 @@ INLINE const uint8_t *varint(const uint8_t *p, const uint8_t *end, int bits, int
 {
     if (LIKELY(end - p >= 2)) {
         uint32_t one = p[0], two = p[1];
-        if (LIKELY(one < 128)) {
-            *out = from_zigzag(one);
-            return p + 1;
-        }
-        if (LIKELY(two < 128)) {
-            *out = from_zigzag((one & 127) | two << 7);
-            return p + 2;
-        }
+        if (LIKELY(one < 128)) { *out = from_zigzag(one); return p + 1; }
+        if (LIKELY(two < 128)) { *out = from_zigzag((one & 127) | two << 7); return p + 2; }
     }
     uint64_t value = 0;
     p = get_varint(p, end, bits, &value);
@@ -78,9 +71,10 @@ static int read_headers(Scan *scan, const uint8_t *p, const uint8_t *end, int64_
     return p == end ? DONE : UNSUPPORTED;
 }
 
-static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, int64_t count, int64_t base_offset,
-                      int64_t base_timestamp, int64_t append_time, int is_appended)
+static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, int64_t count, const int64_t *section)
 {
+    int64_t n = scan->batches, base_offset = section[BASE_OFFSET * n], base_timestamp = section[BASE_TIMESTAMP * n];
+    int64_t append_time = section[APPEND_TIME * n], is_appended = section[IS_APPENDED * n];
     for (int64_t k = 0; k < count; k++) {
         const uint8_t *end = batch_end;
         int64_t size, timestamp, offset, key_size, value_size, headers, row = scan->row;
@@ -104,8 +98,7 @@ static int read_batch(Scan *scan, const uint8_t *p, const uint8_t *batch_end, in
                 scan->has_headers[row >> 3] &= (uint8_t)~(1 << (row & 7));
                 scan->without_headers++;
             }
-        }
-        else {
+        } else {
             int problem = headers < 0 ? UNSUPPORTED : read_headers(scan, p, end, headers);
             if (problem != DONE) return problem;
             p = end;
@@ -143,8 +136,7 @@ int read_records(Scan *scan)
             count > (end - pos) / SMALLEST_RECORD) {
             return UNSUPPORTED;
         }
-        int problem = read_batch(scan, scan->data + pos, scan->data + end, count, section[BASE_OFFSET * n],
-                                 section[BASE_TIMESTAMP * n], section[APPEND_TIME * n], section[IS_APPENDED * n] != 0);
+        int problem = read_batch(scan, scan->data + pos, scan->data + end, count, section);
         if (problem != DONE) return problem;
     }
     if (scan->row != scan->rows) return UNSUPPORTED;

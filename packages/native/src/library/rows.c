@@ -46,25 +46,24 @@ static const uint8_t *read_fields(Decoding *decoding, const Op *op, int64_t i, u
     const TextLayout *layout = op->layout;
     uint64_t seen = 0;
     uint32_t tag, size;
-    int k;
     NEED(2 * (int64_t)left);
     for (; left > 0; left--, p += size) {
         if ((p = get_varint32(p, end, &tag)) == NULL || (p = get_varint32(p, end, &size)) == NULL || (int64_t)size > end - p) FAIL;
-        for (k = 0; k < layout->tag_count && layout->tags[k].tag != tag; k++) {}
-        if (k < layout->tag_count) {
+        int k = find_tag(layout, tag);
+        if (k >= 0) {
             if (seen >> k & 1) FAIL;
             seen |= (uint64_t)1 << k;
             const uint8_t *behind = read_elements(decoding, op + 1 + op->tags[k].first, op->tags[k].span, i, 1, p, p + size);
             if (behind == NULL) GIVE_UP;
             if (behind != p + size) FAIL;
         } else {
-            for (k = 0; k < layout->foreign_count; k++) if (layout->foreign[k] == tag) FAIL;
+            if (is_foreign(layout, tag)) FAIL;
             decoding->why = NO_MEMORY;
             if (*all == NULL && (*all = get_memory(left * (int64_t)sizeof **all)) == NULL) GIVE_UP;
             (*all)[(*found)++] = (Unknown){tag, size, p};
         }
     }
-    for (k = 0; k < layout->tag_count; k++) {
+    for (int k = 0; k < layout->tag_count; k++) {
         if (!(seen >> k & 1) && fill_default(decoding, op->tags[k].field, i) < 0) GIVE_UP;
     }
     return p;

@@ -6,13 +6,15 @@
 
 #include <errno.h>
 
+typedef struct { int layout, lowest, highest; } Range;       /* versions of a layout */
+
 typedef struct {
     const char *p, *end;
     int line, ranges;
     Arena *arena;
     ToDouble to_double;
     Text *text;
-    struct { int layout, lowest, highest; } *range;          /* of the current struct */
+    Range *range;                                            /* of the current struct */
 } Reader;
 
 #define EXPECT(condition, what) do { if (!(condition)) give_up(reader->arena, MALFORMED, reader->line, (what)); } while (0)
@@ -138,7 +140,6 @@ static void read_type(Reader *reader, TextStruct *structure, TextField *field)
     Text *text = reader->text;
     field->is_keyed = (uint8_t)take(reader, '{');
     field->is_array = (uint8_t)(field->is_keyed || take(reader, '['));
-    field->structure = -1;
     if (!take(reader, '@')) {
         EXPECT(!field->is_keyed && reader->p < reader->end, "expected a type, and after '{' a struct");
         int kind = kind_of(*reader->p++);
@@ -151,8 +152,8 @@ static void read_type(Reader *reader, TextStruct *structure, TextField *field)
     while (found < text->struct_count && strcmp(text->structs[found].name, called) != 0) found++;
     EXPECT(found < text->struct_count, "a field has a struct that is not defined before it");
     field->kind = KIND_STRUCT;
-    field->structure = found;
-    if (text->structs[found].depth >= structure->depth) structure->depth = text->structs[found].depth + 1;
+    field->structure = &text->structs[found];
+    if (field->structure->depth >= structure->depth) structure->depth = field->structure->depth + 1;
     EXPECT(structure->depth <= MAX_DEPTH, "structs are nested more than 100 levels deep");
 }
 
@@ -194,14 +195,13 @@ static void read_struct(Reader *reader)
 /* ---- layouts */
 
 /* Reads the number of a field, of which `seen` has not had any before: so each field of a layout is handled once. */
-static void read_place(Reader *reader, const TextStruct *structure, uint8_t *seen, TextOp *op)
+static void read_place(Reader *reader, const TextLayout *layout, uint8_t *seen, TextOp *op)
 {
     int64_t place = number(reader, MAX_FIELDS);
-    EXPECT(place < structure->count, "a layout has a field that its struct does not have");
+    EXPECT(place < layout->structure->count, "a layout has a field that its struct does not have");
     EXPECT(!seen[place], "a layout has a field twice");
     seen[place] = 1;
-    op->place = (int)place;
-    op->layout = -1;
+    op->field = &layout->structure->fields[place];
 }
 
 static int is_integer(int kind) { return kind >= KIND_INT8 && kind <= KIND_INT64; }
@@ -215,16 +215,16 @@ static uint32_t least_of(int kind, int is_compact)
 }
 
 /* Reads the layout of a struct, or a type that differs by version. */
-static void read_wire_type(Reader *reader, TextLayout *layout, const TextField *field, TextOp *op)
+static void read_wire_type(Reader *reader, TextLayout *layout, TextOp *op)
 {
+    const TextField *field = op->field;
     int64_t which;
-    op->kind = field->kind;
+    op->element = field->kind;
     if (take(reader, '@')) {
         EXPECT(field->kind == KIND_STRUCT, "a layout for a field that is not a struct");
         which = number(reader, INT32_MAX);
         EXPECT(which < reader->text->layout_count, "a field has a layout that is not defined before it");
-        const TextLayout *inner = &reader->text->layouts[which];
-        op->layout = (int)which;
+        const TextLayout *inner = op->layout = &reader->text->layouts[which];
         EXPECT(inner->structure == field->structure, "the layout of another struct");
         layout->is_unsupported |= inner->is_unsupported;
         layout->has_wire_types |= inner->has_wire_types;
@@ -233,7 +233,7 @@ static void read_wire_type(Reader *reader, TextLayout *layout, const TextField *
     if (take(reader, ':')) {
         int kind = reader->p < reader->end ? kind_of(*reader->p++) : -1;
         EXPECT(kind >= 0 && is_integer(kind) && is_integer(field->kind), "':' requires an integer type and an integer field");
-        op->kind = (uint8_t)kind;
+        op->element = (uint8_t)kind;
         layout->has_wire_types = 1;
         return;
     }
@@ -243,34 +243,33 @@ static void read_wire_type(Reader *reader, TextLayout *layout, const TextField *
     which = number(reader, 64);
     EXPECT(which == 16 || which == 32 || which == 64, "a varint must have 16, 32 or 64 bits");
     op->bits = (uint8_t)which;
-    op->kind = KIND_VARINT;
+    op->element = KIND_VARINT;
     layout->has_wire_types = 1;
 }
 
 static void read_op(Reader *reader, TextLayout *layout, uint8_t *seen, TextOp *op)
 {
-    const TextStruct *structure = &reader->text->structs[layout->structure];
-    read_place(reader, structure, seen, op);
-    const TextField *field = &structure->fields[op->place];
-    read_wire_type(reader, layout, field, op);
-    EXPECT((field->kind == KIND_STRUCT) == (op->layout >= 0), "a struct field without a layout");
+    read_place(reader, layout, seen, op);
+    read_wire_type(reader, layout, op);
+    const TextField *field = op->field;
+    op->kind = field->is_array ? KIND_LIST : op->element;
+    EXPECT((field->kind == KIND_STRUCT) == (op->layout != NULL), "a struct field without a layout");
     op->is_compact = (uint8_t)take(reader, 'c');
     op->is_nullable = (uint8_t)take(reader, 'n');
     int is_empty = take(reader, 'e'), has_length = field->is_array || field->kind == KIND_STRING || field->kind == KIND_BYTES;
     EXPECT(at_end_of_word(reader), "unexpected characters after an operation");
     EXPECT(has_length || (!op->is_compact && (!op->is_nullable || field->kind == KIND_STRUCT)), "the field cannot be compact or nullable");
-    op->least = op->kind == KIND_STRUCT ? reader->text->layouts[op->layout].least : least_of(op->kind, op->is_compact);
+    op->least = op->layout != NULL ? op->layout->least : least_of(op->element, op->is_compact);
     EXPECT(!is_empty == !(field->is_array && op->least == 0), "flag 'e' contradicts the element size");
-}
-
-static uint32_t least_of_op(const TextField *field, const TextOp *op)
-{
-    if (field->is_array) return op->is_compact ? 1 : 4;
-    return field->kind == KIND_STRUCT && op->is_nullable ? 1 : op->least;
 }
 
 static void read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
+    layout->is_unsupported |= *reader->p++ == '&' || take(reader, ';');
+    layout->has_tags = 1;
+    layout->tags = layout->ops + layout->op_count;
+    layout->least += 1;
+    EXPECT(at_end_of_word(reader), "unexpected characters at the start of a tag section");
     while (take(reader, ' ')) {
         int is_foreign = take(reader, '^');
         int64_t tag = number(reader, UINT32_MAX);
@@ -286,39 +285,30 @@ static void read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
         TextOp *op = &layout->tags[layout->tag_count++];
         EXPECT(layout->tag_count == 1 || op[-1].tag < tag, "tags must be in ascending order");
         op->tag = (uint32_t)tag;
+        op->is_tagged = 1;
         read_op(reader, layout, seen, op);
     }
     layout->is_unsupported |= layout->tag_count > MAX_TAGS;
 }
 
-static void read_section(Reader *reader, TextLayout *layout, uint8_t *seen)
-{
-    int is_optional = take(reader, '&');
-    EXPECT(is_optional || take(reader, ';'), "expected a tag section");
-    layout->is_unsupported |= is_optional || take(reader, ';');
-    layout->has_tags = 1;
-    layout->least += 1;
-    EXPECT(at_end_of_word(reader), "unexpected characters at the start of a tag section");
-    read_tags(reader, layout, seen);
-}
-
 static void read_operations(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
-    const TextStruct *structure = &reader->text->structs[layout->structure];
     while (take(reader, ' ')) {
         if (reader->p < reader->end && (*reader->p == ';' || *reader->p == '&')) {
-            read_section(reader, layout, seen);
+            read_tags(reader, layout, seen);
             return;
         }
-        TextOp *op = &layout->ops[layout->op_count++];
-        if ((op->is_absent = (uint8_t)take(reader, '-')) != 0) {
-            read_place(reader, structure, seen, op);
-            op->is_refused = (uint8_t)take(reader, '!');
+        if (take(reader, '-')) {
+            layout->absent_count++;
+            read_place(reader, layout, seen, --layout->absent);
+            layout->absent->is_refused = (uint8_t)take(reader, '!');
             EXPECT(at_end_of_word(reader), "unexpected characters after an absent field");
             continue;
         }
+        TextOp *op = &layout->ops[layout->op_count++];
         read_op(reader, layout, seen, op);
-        layout->least += least_of_op(&structure->fields[op->place], op);
+        int is_one = op->kind == KIND_STRUCT && op->is_nullable;             /* at least, for null */
+        layout->least += op->kind == KIND_LIST ? (op->is_compact ? 1 : 4) : is_one ? 1 : op->least;
         EXPECT(layout->least <= INT32_MAX / 2, "the minimum size of a struct is 1 GiB or more");
     }
 }
@@ -331,9 +321,7 @@ static void read_versions(Reader *reader)
         if (take(reader, '+')) highest = MAX_VERSION;
         else if (take(reader, '-')) highest = number(reader, MAX_VERSION);
         EXPECT(lowest <= highest, "the first version of a range is higher than the last");
-        reader->range[reader->ranges].layout = reader->text->layout_count;
-        reader->range[reader->ranges].lowest = (int)lowest;
-        reader->range[reader->ranges++].highest = (int)highest;
+        reader->range[reader->ranges++] = (Range){reader->text->layout_count, (int)lowest, (int)highest};
     } while (take(reader, ','));
     EXPECT(at_end_of_word(reader), "unexpected characters after versions");
 }
@@ -344,14 +332,14 @@ static void read_layout(Reader *reader)
     EXPECT(text->struct_count > 0, "a layout before the first struct");
     TextLayout *layout = &text->layouts[text->layout_count];
     int words = count_words(reader) + 1;
-    layout->structure = text->struct_count - 1;
+    layout->structure = &text->structs[text->struct_count - 1];
     layout->ops = GET(words, TextOp);                        /* each takes a word, so that they cannot overflow */
-    layout->tags = GET(words, TextOp);
+    layout->absent = layout->ops + words;                    /* which grows downwards */
     layout->foreign = GET(words, uint32_t);
     uint8_t seen[MAX_FIELDS + 1] = {0};
     read_versions(reader);
     read_operations(reader, layout, seen);
-    for (int i = 0; i < text->structs[layout->structure].count; i++) EXPECT(seen[i], "a layout does not list every field");
+    for (int i = 0; i < layout->structure->count; i++) EXPECT(seen[i], "a layout does not list every field");
     text->layout_count++;                                    /* after its ops, since a layout cannot contain itself */
 }
 
@@ -361,31 +349,32 @@ static void bind_versions(Reader *reader)
     int highest = -1;
     text->lowest = MAX_VERSION;
     EXPECT(reader->ranges > 0, "the message has no versions");
-    for (int i = 0; i < reader->ranges; i++) {
-        if (reader->range[i].lowest < text->lowest) text->lowest = reader->range[i].lowest;
-        if (reader->range[i].highest > highest) highest = reader->range[i].highest;
+    for (const Range *range = reader->range; range < reader->range + reader->ranges; range++) {
+        if (range->lowest < text->lowest) text->lowest = range->lowest;
+        if (range->highest > highest) highest = range->highest;
     }
     text->version_count = highest - text->lowest + 1;
     text->versions = GET(text->version_count, int);
     for (int i = 0; i < text->version_count; i++) text->versions[i] = -1;
-    for (int i = 0; i < reader->ranges; i++) {
-        for (int version = reader->range[i].lowest; version <= reader->range[i].highest; version++) {
+    for (const Range *range = reader->range; range < reader->range + reader->ranges; range++) {
+        for (int version = range->lowest; version <= range->highest; version++) {
             EXPECT(text->versions[version - text->lowest] < 0, "a version is listed twice");
-            text->versions[version - text->lowest] = reader->range[i].layout;
+            text->versions[version - text->lowest] = range->layout;
         }
     }
 }
 
 static void read_lines(Reader *reader)
 {
-    int64_t lines = 1, commas = 0;
+    int64_t lines = 1, structs = 0, commas = 0;
     for (const char *p = reader->p; p < reader->end; p++) {
         lines += *p == '\n';
+        structs += *p == '\n' && p + 1 < reader->end && p[1] == ':';
         commas += *p == ',';
     }
-    reader->text->structs = GET(lines, TextStruct);
-    reader->text->layouts = GET(lines, TextLayout);
-    reader->range = get_from(reader->arena, (lines + commas) * (int64_t)sizeof *reader->range);  /* one more for each comma */
+    reader->text->structs = GET(structs, TextStruct);
+    reader->text->layouts = GET(lines - structs, TextLayout);
+    reader->range = GET(lines + commas, Range);              /* one more for each comma */
     EXPECT(number(reader, INT32_MAX) == FORMAT, "unsupported plan format");
     while (take(reader, '\n')) {
         reader->line++;
@@ -404,11 +393,7 @@ int read_text(Arena *arena, const char *start, int64_t size, ToDouble to_double,
     Reader reader = {.p = start, .end = start + size, .line = 1, .arena = arena, .to_double = to_double, .text = text};
     jmp_buf stop;
     arena->stop = &stop;
-    if (setjmp(stop) != 0) {
-        arena->stop = NULL;
-        return -1;
-    }
-    read_lines(&reader);
+    if (setjmp(stop) == 0) read_lines(&reader);
     arena->stop = NULL;
-    return 0;
+    return arena->error.why == SUCCEEDED ? 0 : -1;
 }

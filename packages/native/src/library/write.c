@@ -23,7 +23,6 @@ static NOINLINE uint8_t *grow_output(Writing *writing, uint8_t *q, int64_t size)
     return start + used;
 }
 
-/* Range of an integer type. */
 #define MOST(letter, width) (INT64_MAX >> ((width) < 8 ? 64 - 8 * (width) - ((letter) < 'a') : 0))
 #define LOWEST(name, letter, width, column_width, format) (letter) < 'a' ? 0 : -MOST(letter, width) - 1,
 #define HIGHEST(name, letter, width, column_width, format) MOST(letter, width),
@@ -83,21 +82,16 @@ static uint8_t *write_numbers(const Op *op, const Input *numbers, int64_t start,
     }
 }
 
-static int is_plain(const Op *op, const Input *numbers)
-{
-    static const uint8_t widths[] = {FIXED_KINDS(WIDTH)}, column_widths[] = {FIXED_KINDS(COLUMN_WIDTH)};
-    if (op->code != OP_NUMBERS || numbers->valid != NULL) return 0;
-    return numbers->width == widths[op->element] && numbers->width == column_widths[op->element];
-}
-
 static uint8_t *write_list(Writing *writing, const Op *op, const Input *input, int64_t i, uint32_t most, uint8_t *q)
 {
+    static const uint8_t widths[] = {FIXED_KINDS(WIDTH)}, column_widths[] = {FIXED_KINDS(COLUMN_WIDTH)};
     const Program *program = op->program;
     const Input *elements = &writing->inputs[element_of(writing->plan, op->field)];
     int64_t start, count = run_at(input, i, elements->count, &start);
     if (count < 0) DECLINE;
     q = put_length(q, op, count);
-    if (count > 0 && is_plain(op, elements)) {
+    int width = op->code == OP_NUMBERS && elements->valid == NULL ? elements->width : 0;
+    if (count > 0 && width > 0 && width == widths[op->element] && width == column_widths[op->element]) {
         RESERVE(count * (int64_t)op->need + most);
         return write_numbers(op, elements, start, count, q);
     }
@@ -140,7 +134,6 @@ static uint8_t *write_tags(Writing *writing, const Op *op, uint32_t most, int64_
     return q;
 }
 
-/* Writes null, if the version allows it. */
 static uint8_t *write_null(Writing *writing, const Op *op, uint8_t *q)
 {
     if (!(op->flags & NULLABLE)) FAIL;
@@ -202,7 +195,7 @@ static uint8_t *write_elements(Writing *writing, const Op *ops, uint32_t count, 
     return q;
 }
 
-const uint8_t *write_rows(Writing *writing, const Rows *rows, Output *output, int64_t *bad)
+const uint8_t *write_rows(Writing *writing, const Rows *rows, ColumnBuilder *output, int64_t *bad)
 {
     const Program *program = writing->programs->rows;
     const Input *root = &writing->inputs[0];

@@ -27,10 +27,11 @@ typedef struct {
     Outcome why;
 } Writing;
 
-/* inputs.c: finds the columns of a field and of its contents; `place` is the number of the array's first buffer. -1 if
- * declined */
-int bind_columns(Writing *writing, uint32_t field, const struct ArrowSchema *schema, const struct ArrowArray *array, Span span,
-                 int64_t place);
+/* An array to bind; `place` is the number of its first buffer. */
+typedef struct { const struct ArrowSchema *schema; const struct ArrowArray *array; int64_t place; } Source;
+
+/* inputs.c: finds the columns of a field and of its contents; -1 if declined */
+int bind_columns(Writing *writing, uint32_t field, const Source *source, Span span);
 int64_t buffers_of(const struct ArrowSchema *schema, const struct ArrowArray *array);    /* in pyarrow's list, with those of children */
 
 /* defaults.c; -1 with `why` */
@@ -47,14 +48,8 @@ typedef struct {
 } Rows;
 Outcome encode_messages(const Plan *plan, const Rows *rows, struct ArrowSchema *schema, struct ArrowArray *array, int64_t *bad);
 
-typedef struct {
-    int32_t *offsets;
-    uint8_t *valid;              /* NULL without nulls */
-    int64_t nulls;
-} Output;
-
 /* write.c: writes all messages; returns the position after them, or NULL with `why` and the first bad row */
-const uint8_t *write_rows(Writing *writing, const Rows *rows, Output *output, int64_t *bad);
+const uint8_t *write_rows(Writing *writing, const Rows *rows, ColumnBuilder *output, int64_t *bad);
 
 INLINE int is_null_at(const Input *input, int64_t i)
 {
