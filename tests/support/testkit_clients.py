@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
 from functools import cache
@@ -77,6 +77,7 @@ class Client:
         self._numbers = count(1)
         self._lock = Lock()
         self._waiting: dict[int, Future[Answer]] = {}
+        self._handles: set[str] = set()
         Thread(target=self._read, name=f"driver of {name}", daemon=True).start()
 
     def __enter__(self) -> Client:
@@ -143,6 +144,9 @@ class Client:
         """Send a command to a handle; return its future answer."""
         number, future = next(self._numbers), Future[Answer]()
         self._waiting[number] = future
+        self._handles.add(name)
+        if do == "close":
+            self._handles.remove(name)
         line = json.dumps({"id": number, "do": do, "name": name, "seconds": seconds, **options})
         assert self._process.stdin is not None
         try:
@@ -162,6 +166,14 @@ class Client:
             self._process.wait()
             message = f"{self.name} did not finish {do!r} within {seconds + GRACE:.0f} seconds: {self._said()}"
             raise ClientFailedError(message) from None
+
+    def close_handles(self, seconds: float = 2.0) -> None:
+        """Close all consumers and producers, or the process if one of them hangs."""
+        if not self.is_running:
+            return
+        closing = [self.later("close", name, seconds=seconds) for name in sorted(self._handles)]
+        if wait(closing, seconds + 1).not_done:
+            self.close()
 
     def close(self) -> None:
         """End the process, without waiting for its clients."""

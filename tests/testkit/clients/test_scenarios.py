@@ -43,6 +43,8 @@ def observed(stage: Stage, scenario: str, client: Client) -> str:
         return ", ".join(SCENARIOS[scenario](stage, client))
     except UnsupportedByClientError:
         return "not supported"
+    finally:
+        client.close_handles()
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
