@@ -407,7 +407,7 @@ def test_a_response_of_another_type_is_refused(behind: Broker) -> None:
 def test_an_unused_rule_is_an_error(behind: Broker) -> None:
     expected = (
         "unused: <Rule on(HeartbeatRequest, group='billing'): fail COORDINATOR_NOT_AVAILABLE, 0 requests>; "
-        "correct the selectors, or pass optional=True"
+        "correct the arguments of on(), or pass optional=True"
     )
     with pytest.raises(UnusedRuleError, match="^" + re.escape(expected) + "$"), KafkaProxy(behind.address) as proxy:
         proxy.on(HeartbeatRequest, group="billing").fail(ERROR)

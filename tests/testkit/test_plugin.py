@@ -8,11 +8,13 @@ import sys
 from importlib import import_module
 
 import pytest
-from kafka_messages.protocol import api
+from kafka_messages.protocol import api, apis
 from kafka_messages_testkit import KafkaCluster
 from kafka_messages_testkit.broker.handlers import FAMILIES
 
 pytest_plugins = ["pytester"]
+# Imported here, because pytester removes the modules that are imported during its tests.
+MESSAGES = [(each.request_class, each.response_name and each.response_class) for each in apis()]
 PLUGIN = ("-p", "kafka_messages_testkit.plugin", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 HEAD = """
 import asyncio
@@ -139,7 +141,7 @@ def test_it(kafka_cluster):
     )
     result.assert_outcomes(failed=1)  # and no error at teardown
     text = "<Rule on(MetadataRequest, topic='orders'): fail LEADER_NOT_AVAILABLE, 0 requests>"
-    assert f"UnusedRuleError: unused: {text}; correct the selectors, or pass optional=True" in result.outlines
+    assert f"UnusedRuleError: unused: {text}; correct the arguments of on(), or pass optional=True" in result.outlines
     result.stdout.no_fnmatch_line("*--full-trace*")
 
 
@@ -175,6 +177,29 @@ def test_it(kafka_cluster):
     )
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([">       return 1 / 0", "E   *ZeroDivisionError: division by zero"])
+
+
+@pytest.mark.parametrize("selector", ["when=check", "times=2"])
+def test_pytest_fail_in_a_function_fails_the_test(pytester: pytest.Pytester, selector: str) -> None:
+    result = run(
+        pytester,
+        f"""
+def check(request):
+    pytest.fail("must not ask")
+
+def test_it(kafka_cluster):
+    kafka_cluster.on(MetadataRequest, {selector}, optional=True).respond(check)
+    with pytest.raises(ConnectionError):
+        asyncio.run(ask(kafka_cluster.bootstrap_servers))
+
+def test_exit(kafka_cluster):
+    kafka_cluster.on(MetadataRequest).respond(lambda request: exit(3))
+    with pytest.raises(ConnectionError):
+        asyncio.run(ask(kafka_cluster.bootstrap_servers))
+""",
+    )
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["E   *Failed: must not ask", "E   *SystemExit: 3"])
 
 
 def test_exception_of_a_function_is_shown_beside_the_failure_it_caused(pytester: pytest.Pytester) -> None:

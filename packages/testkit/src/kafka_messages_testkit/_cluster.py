@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -55,6 +56,7 @@ class KafkaCluster(Kit):
         self._state = ClusterState(seed)
         self._nodes = self._state.nodes = {number: BrokerNode(number, 0) for number in range(1, brokers + 1)}
         self._announced = announced(release)
+        self._served = {each.api_key for each in self._announced.api_keys}
         self._state.transactions.is_version_2 = "transaction.version" in feature_levels(release)
         self._listeners: dict[int, Listener] = {}
         for name, partitions in topics.items():
@@ -68,6 +70,7 @@ class KafkaCluster(Kit):
 
     def create_topic(self, name: str, partitions: int = 1) -> None:
         """Create a topic. Raises ValueError for an invalid or existing name, or less than one partition."""
+        _check_types({name: partitions}, None)
         self._started().call(self._create, name, partitions)
 
     def _create(self, name: str, partitions: int) -> None:
@@ -148,11 +151,14 @@ class KafkaCluster(Kit):
     def commit(self, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
         """Commit offsets by topic and partition for a group, and create it if it does not exist.
 
-        The state of the group is not checked. Raises ValueError for an unknown partition.
+        The state of the group is not checked. Raises ValueError for an unknown partition, or an invalid offset.
         """
         given: list[object] = list(offsets)  # untyped callers may pass names of topics
         if not all(isinstance(place, tuple) and len(place) == 2 for place in given):
             raise TypeError(f"offsets must be by topic and partition, such as {{('orders', 0): 1}}, not {offsets!r}")
+        invalid: list[object] = [each for each in offsets.values() if type(each) is not int or each < 0]
+        if invalid:
+            raise ValueError(f"an offset must be a number from 0 on, not {invalid[0]!r}")
         self._call(self._state.commit, group, offsets)
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
@@ -216,7 +222,9 @@ class KafkaCluster(Kit):
         except CloseConnection as error:
             exchange.response_data, exchange.answered_at = error.data, time.time()
             raise
-        except Exception as error:  # of a handler or a function of a rule; it fails the test
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # of a handler or a function of a rule, also pytest.fail(); it fails the test
             self._fail(error)
             raise CloseConnection from error
 

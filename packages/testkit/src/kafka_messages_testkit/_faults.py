@@ -34,7 +34,8 @@ async def respond(rules: Rules, exchange: Exchange, received: Received, broker: 
     for rule in rules.affecting(received):
         if not isinstance(rule._action, Observe):
             acting, exchange.outcome = rule, str(rule._action)
-        rule._record(exchange)
+        if not (isinstance(rule._action, Corrupt) and rule._action.part != "length"):
+            rule._record(exchange)
     response = await (broker(exchange.request) if acting is None else _Fault(acting, exchange, received, broker).act())
     if response is not None:
         exchange.response, exchange.answered_at = response, time.time()
@@ -93,7 +94,10 @@ class _Fault:
         if action.part == "length":
             self.exchange.response = response
             raise CloseConnection(damaged_length(frame_of(self.exchange, response), action.offset))
-        if not damage_records(response, action, partial(self.rule._selectors.selects, self.received)):
+        is_selected = partial(self.rule._selectors.selects, self.received)
+        if not self.rule._is_used_up and damage_records(response, action, is_selected):
+            self.rule._record(self.exchange)
+        else:
             self.rule._forget(self.exchange)  # a later response will have records
         return response
 

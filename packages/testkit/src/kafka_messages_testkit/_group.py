@@ -45,21 +45,24 @@ class Group:
 
         ``timeout`` is in seconds. Raises TimeoutError.
         """
+        self._thread.run(self._until_stable(members, timeout), timeout + 5)
+
+    async def wait_stable_async(self, members: int, timeout: float = 10) -> None:
+        """Like ``wait_stable``, in a coroutine, so that members in the same event loop can go on."""
+        await asyncio.wrap_future(self._thread.submit(self._until_stable(members, timeout)))
+
+    async def _until_stable(self, members: int, timeout: float) -> None:
         try:
-            self._thread.run(self._groups.changes.wait_for(lambda: self._is_stable(members), timeout), timeout + 5)
+            await self._groups.changes.wait_for(lambda: self._is_stable(members), timeout)
         except TimeoutError:
             raise TimeoutError(
                 f"group {self._id!r} does not have {members} stable members after {timeout:g} s; "
                 f"it is {self.state} and has {len(self.members)}"
             ) from None
 
-    async def wait_stable_async(self, members: int, timeout: float = 10) -> None:
-        """Like ``wait_stable``, in a coroutine, so that members in the same event loop can go on."""
-        await asyncio.to_thread(self.wait_stable, members, timeout)
-
     def _is_stable(self, members: int) -> bool:
         group = self._groups.get(self._id)
-        return group is not None and group.is_stable and len(group.members) == members
+        return members == 0 if group is None else group.is_stable and len(group.members) == members
 
     def _known(self) -> AnyGroup:
         if self._id not in self._groups:

@@ -30,9 +30,10 @@ class Kit(ABC):
     def __init__(self, seed: int | None) -> None:
         self._rules = Rules(seed)
         self._exchanges: deque[Exchange] = deque(maxlen=MOST_EXCHANGES)
-        self._failures: list[Exception] = []
+        self._failures: list[BaseException] = []
         self._thread: LoopThread | None = None
         self._nodes: Collection[int] | None = None  # node ids, if they cannot change
+        self._served: Collection[int] | None = None  # API keys, if they are known
 
     @property
     @abstractmethod
@@ -71,6 +72,9 @@ class Kit(ABC):
         """
         if node_id is not None and self._nodes is not None and node_id not in self._nodes:
             raise ValueError(f"there is no broker {node_id!r}; the node ids are 1 to {len(self._nodes)}")
+        key: object = getattr(cls, "API_KEY", None)
+        if self._served is not None and key is not None and key not in self._served:
+            raise ValueError(f"the cluster does not serve {cls.__name__}; use KafkaProxy, or another release")
         selectors = Selectors(cls, topic, topic_id, partition, group, transactional_id, client_id, node_id, when)
         return Trigger(self._rules, selectors, Frequency(nth, times, every, probability), optional)
 
@@ -113,7 +117,7 @@ class Kit(ABC):
         thread = self._started()
         try:
             with suppress(TimeoutError):
-                thread.run(self._stop(), 0.5)
+                thread.run(self._stop(), 0.4)
         finally:
             thread.stop()
         if error is None:
@@ -124,7 +128,7 @@ class Kit(ABC):
         __tracebackhide__ = True  # in reports of pytest
         failures, self._failures = self._failures, []
         if failures:
-            raise failures[0] if len(failures) == 1 else ExceptionGroup("failed requests", failures)
+            raise failures[0] if len(failures) == 1 else BaseExceptionGroup("failed requests", failures)
         self._rules.check_used()
 
     def _started(self) -> LoopThread:
@@ -139,7 +143,7 @@ class Kit(ABC):
     @abstractmethod
     async def _stop(self) -> None: ...
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         """Keep an exception of a handler or function; one of several equal ones, as clients repeat requests."""
         if (type(error), str(error)) not in ((type(each), str(each)) for each in self._failures):
             self._failures.append(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from threading import Thread, current_thread
 from typing import Any, TypeVar
@@ -31,16 +31,22 @@ class LoopThread:
 
         Raises RuntimeError in the thread itself, and when it has ended.
         """
+        future = self.submit(coroutine)
+        try:
+            return future.result(timeout)
+        except CancelledError:
+            raise self._stopped() from None
+        finally:
+            future.cancel()
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run a coroutine in the thread. Raises RuntimeError in the thread itself, and when it has ended."""
         if self.loop.is_closed() or current_thread() is self._thread:
             coroutine.close()
             raise (
                 self._stopped() if self.loop.is_closed() else RuntimeError("a function of a rule cannot wait for this")
             )
-        future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
-        try:
-            return future.result(timeout)
-        finally:
-            future.cancel()
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function in the thread and return its result; functions of rules are already there."""

@@ -137,7 +137,9 @@ class _Passing:
         except CloseConnection as error:
             self.exchange.response_data, self.exchange.answered_at = error.data, time.time()
             raise
-        except Exception as error:  # of a rule's function, or a rule that cannot act
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # of a rule's function, or a rule that cannot act
             self.proxy._fail(error)
             raise CloseConnection from error
 

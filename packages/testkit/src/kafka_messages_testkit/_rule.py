@@ -7,10 +7,10 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TypeVar
+from functools import partial, wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
-from kafka_messages import Request
+from kafka_messages import Request, Response
 from kafka_messages.protocol import ErrorCode
 from kafka_messages.schema import descriptor_of
 
@@ -19,6 +19,7 @@ from ._codes import warn_of_code
 from ._exchange import Exchange
 from ._selectors import Received, Selectors
 
+P = ParamSpec("P")
 R = TypeVar("R", bound=Request[Any])
 _WIDTH = 4
 PARTS = ("records", "length", "checksum")
@@ -58,7 +59,8 @@ class Rule:
         self._calls: list[Exchange] = []
         self._changed = threading.Condition()
         self._is_released = self._is_removed = False
-        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []  # for release()
+        self._watching: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []  # for the first request
 
     @property
     def called(self) -> bool:
@@ -86,7 +88,21 @@ class Rule:
 
     async def wait_async(self, timeout: float = 10) -> Exchange:
         """Like ``wait``, in a coroutine."""
-        return await asyncio.to_thread(self.wait, timeout)
+        event = asyncio.Event()
+        waiting = asyncio.get_running_loop(), event
+        with self._changed:
+            if self._calls:
+                event.set()
+            self._watching.append(waiting)
+        try:
+            async with asyncio.timeout(timeout):
+                await event.wait()
+        except TimeoutError:
+            raise TimeoutError(f"{self} affected no request within {timeout:g} s") from None
+        finally:
+            with self._changed:
+                self._watching.remove(waiting)
+        return self._calls[-1]
 
     def release(self) -> None:
         """Let held requests, and all later ones, continue. Raises TypeError for rules without ``hold``."""
@@ -119,31 +135,56 @@ class Rule:
         with self._changed:
             self._calls.append(exchange)
             self._changed.notify_all()
+            for loop, event in self._watching:
+                loop.call_soon_threadsafe(event.set)
 
     def _forget(self, exchange: Exchange) -> None:
-        """Take back ``_record`` for a request that could not be affected."""
-        with self._changed:
-            self._calls.remove(exchange)
-            self._matches -= 1
-            exchange.outcome = ""
+        """Do not count a request that could not be affected."""
+        self._matches -= 1
+        exchange.outcome = ""
+
+    @property
+    def _is_used_up(self) -> bool:
+        return self._frequency.times is not None and self.call_count >= self._frequency.times
 
     def __repr__(self) -> str:
-        chosen = (
-            f"{name}={value!r}"
-            for name in Selectors.__slots__
-            if name != "message" and (value := getattr(self._selectors, name)) is not None
-        )
-        words = ", ".join((self._selectors.message.__name__, *chosen))
-        return f"<Rule on({words}): {self._action}, {self.call_count} requests>"
+        seen = f" of {self._matches} matching" if self._matches > self.call_count else ""
+        return f"<Rule {_on(self._selectors, self._frequency)}: {self._action}, {self.call_count}{seen} requests>"
+
+
+def _on(selectors: Selectors, frequency: Frequency) -> str:
+    """Return the call of ``on``, without defaults."""
+    chosen = (f"{name}={value!r}" for name in Selectors.__slots__ if (value := getattr(selectors, name)) is not None)
+    given = (
+        f"{name}={value!r}"
+        for name in Frequency.__slots__
+        if (value := getattr(frequency, name)) != getattr(Frequency(), name)
+    )
+    return f"on({', '.join((selectors.message.__name__, *list(chosen)[1:], *given))})"
+
+
+def _action(method: Callable[P, Rule]) -> Callable[P, Rule]:
+    """Note that a trigger has an action, also if its arguments are refused."""
+
+    @wraps(method)
+    def noting(*args: P.args, **kwargs: P.kwargs) -> Rule:
+        __tracebackhide__ = True  # in reports of pytest
+        trigger: Any = args[0]
+        trigger._rules.without_action.pop(id(trigger), None)
+        return method(*args, **kwargs)
+
+    return noting
 
 
 class Trigger(Generic[R]):
     """The requests that a rule affects; one action makes it a rule."""
 
     def __init__(self, rules: Rules, selectors: Selectors, frequency: Frequency, optional: bool) -> None:
-        self._selectors = selectors
+        self._rules, self._selectors, self._frequency = rules, selectors, frequency
         self._add = partial(rules.add, selectors, frequency, optional)
+        rules.without_action[id(self)] = self
 
+    @_action
     def fail(self, code: int, applied: bool = False) -> Rule:
         """Answer with an error code; with ``applied`` after the broker has acted.
 
@@ -157,15 +198,17 @@ class Trigger(Generic[R]):
             raise ValueError(f"code must be an int16, such as ErrorCode.NOT_COORDINATOR, not {code!r}")
         if code == ErrorCode.NONE:
             raise ValueError("error code 0 means success; pass the code of an error")
-        warn_of_code(self._selectors.api.name, ErrorCode(code), stacklevel=2)
+        warn_of_code(self._selectors.api.name, ErrorCode(code), stacklevel=3)
         return self._add(Fail(ErrorCode(code), applied))
 
+    @_action
     def delay(self, seconds: float) -> Rule:
         """Answer ``seconds`` later."""
-        if not seconds >= 0:
+        if type(seconds) not in (int, float) or not seconds >= 0:
             raise ValueError(f"seconds must be 0 or more, not {seconds!r}")
         return self._add(Delay(seconds))
 
+    @_action
     def throttle(self, milliseconds: int) -> Rule:
         """Set the throttle time of the response. Raises ValueError for a response without one."""
         if not _has(self._selectors, lambda field: field.name == "throttle_time_ms"):
@@ -174,6 +217,7 @@ class Trigger(Generic[R]):
             raise ValueError(f"milliseconds must be an int32 from 0 on, not {milliseconds!r}")
         return self._add(Throttle(milliseconds))
 
+    @_action
     def disconnect(self, applied: bool = False, after_bytes: int | None = None) -> Rule:
         """Close the connection instead of answering.
 
@@ -183,14 +227,17 @@ class Trigger(Generic[R]):
             raise ValueError(f"after_bytes must be a number from 0 on, not {after_bytes!r}")
         return self._add(Disconnect(applied or after_bytes is not None, after_bytes))
 
+    @_action
     def drop(self) -> Rule:
         """Never answer; the broker does not get the request."""
         return self._add(Drop())
 
+    @_action
     def hold(self) -> Rule:
         """Keep the request from the broker until ``Rule.release``."""
         return self._add(Hold())
 
+    @_action
     def corrupt(self, part: Part = "records", offset: int | None = None) -> Rule:
         """Damage the response: a byte of its record batches, the frame length, or the checksum of a batch.
 
@@ -206,12 +253,14 @@ class Trigger(Generic[R]):
             raise ValueError(f"a {'frame length' if part == 'length' else part} has 4 bytes; there is no byte {offset}")
         return self._add(Corrupt(part, offset))
 
-    def respond(self, function: Callable[[R], object]) -> Rule:
+    @_action
+    def respond(self, function: Callable[[R], Response | None]) -> Rule:
         """Answer with the response that ``function`` returns for the request; None lets the broker answer."""
         if not callable(function):
             raise TypeError(f"expected a function from request to response, not {function!r}")
         return self._add(Respond(function))
 
+    @_action
     def observe(self) -> Rule:
         """Only count; other rules still act."""
         return self._add(Observe())
@@ -226,6 +275,7 @@ class Rules:
 
     def __init__(self, seed: int | None = None) -> None:
         self._rules: list[Rule] = []
+        self.without_action: dict[int, Trigger[Any]] = {}  # by id()
         self._lock = threading.Lock()
         self._random = random.Random(seed)
 
@@ -240,29 +290,36 @@ class Rules:
         with self._lock:
             rules, is_taken = list(self._rules), False
         for rule in rules:
-            if not (is_taken and not isinstance(rule._action, Observe)) and self._acts(rule, received):
+            if self._acts(rule, received, is_taken):
                 is_taken = is_taken or not isinstance(rule._action, Observe)
                 yield rule
 
-    def _acts(self, rule: Rule, received: Received) -> bool:
+    def _acts(self, rule: Rule, received: Received, is_taken: bool) -> bool:
+        """Count a match; return whether the rule affects the request, which another may have taken."""
         frequency = rule._frequency
         if rule._is_removed or not rule._selectors.match(received):
             return False
         if isinstance(rule._action, Observe):
             return True
-        if frequency.times is not None and rule.call_count >= frequency.times:
+        if rule._is_used_up:
             return False
         rule._matches += 1
         after = rule._matches - frequency.nth
-        return after >= 0 and after % frequency.every == 0 and self._random.random() < frequency.probability
+        is_due = after >= 0 and after % frequency.every == 0
+        return is_due and not is_taken and self._random.random() < frequency.probability
 
     def check_used(self) -> None:
         """Raise UnusedRuleError if a rule affected no request."""
         __tracebackhide__ = True  # in reports of pytest
+        if self.without_action:
+            calls = ", ".join(_on(each._selectors, each._frequency) for each in self.without_action.values())
+            raise UnusedRuleError(
+                f"without an action: {calls}; call a method of the result, such as fail() or observe()"
+            )
         unused = [rule for rule in self._rules if not (rule.called or rule._is_optional or rule._is_removed)]
         if unused:
             raise UnusedRuleError(
-                f"unused: {', '.join(map(repr, unused))}; correct the selectors, or pass optional=True"
+                f"unused: {', '.join(map(repr, unused))}; correct the arguments of on(), or pass optional=True"
             )
 
     def end(self) -> None:

@@ -60,6 +60,10 @@ class Selectors:
             value = getattr(self, name)
             if not (value is None or isinstance(value, kind)):
                 raise TypeError(f"{name} must be {kind.__name__}, not {value!r}")
+        if self.topic == "" or self.group == "" or (self.topic_id is not None and not self.topic_id.int):
+            raise ValueError("topic, group and topic_id must not be empty or zero")
+        if self.partition is not None and (type(self.partition) is not int or not 0 <= self.partition < 1 << 31):
+            raise ValueError(f"partition must be an int32 from 0 on, not {self.partition!r}")
         if not (self.when is None or callable(self.when)):
             raise TypeError(f"when must be a function of the request, not {self.when!r}")
         types = {kind for kinds in entity_types(self.message).values() for kind in kinds}
