@@ -62,6 +62,7 @@ def resolve(release: str, folder: Path, more: tuple[str, ...] = (), modules: Map
     """
     check_release(release)
     need_maven()
+    folder = folder.resolve()  # Maven resolves relative paths against the folder of the POM
     folder.mkdir(parents=True, exist_ok=True)
     pom = folder / "pom.xml"
     pom.write_text(

@@ -7,8 +7,17 @@ from pathlib import Path
 
 from kafka_protocol_upstream.kafka.artifacts import resolve
 from kafka_protocol_upstream.vectors.damaged import write_damaged
+from kafka_protocol_upstream.vectors.java_oracle import oracle
 from kafka_protocol_upstream.vectors.older import write_older
-from kafka_protocol_upstream.vectors.write import jars_in, pinned_release, write_apis, write_errors, write_vectors
+from kafka_protocol_upstream.vectors.wire import write_frames, write_table
+from kafka_protocol_upstream.vectors.write import (
+    jars_in,
+    pinned_release,
+    read_cases,
+    write_apis,
+    write_errors,
+    write_vectors,
+)
 
 ABOUT = "write test vectors, error codes and damaged bytes, with Kafka's own classes (requires Maven and a JDK)"
 
@@ -33,7 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     vectors = write_vectors(specs, jars, target)
     errors, apis = write_errors(jars, specs / "errors.json"), write_apis(jars, target)
     print(f"Kafka {release}: {vectors} vectors, {errors} error codes, {apis} APIs")
-    for older, count in write_older(specs, arguments.history, jars, arguments.older, target).items():
-        print(f"Kafka {older}: {count} vectors")
+    with oracle(jars) as java:
+        frames = write_frames(java, jars, read_cases(specs), target)
+        batches, negotiation = (write_table(java, name, jars, target) for name in ("batches", "negotiation"))
+    print(f"Kafka {release}: {frames} frames, {batches} sets of record batches, {negotiation} version negotiations")
+    for older, (count, frames) in write_older(specs, arguments.history, jars, arguments.older, target).items():
+        print(f"Kafka {older}: {count} vectors, {frames} frames")
     print(f"{write_damaged(specs, jars, target)} damaged messages")
     return 0

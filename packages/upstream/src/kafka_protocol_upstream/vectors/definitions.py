@@ -38,6 +38,7 @@ class VectorDefinition:
     type: str
     file: str
     versions: Versions
+    flexible: Versions
     fields: tuple[VectorField, ...]
     structs: dict[str, tuple[VectorField, ...]]
 
@@ -85,6 +86,7 @@ def _definition(file: str, source: dict[str, object]) -> VectorDefinition:
         type=_text(source, "type", file),
         file=file,
         versions=Versions.parse(_text(source, "validVersions", file)),
+        flexible=_versions(source, "flexibleVersions"),
         fields=_fields(source, structs, file),
         structs=structs,
     )

@@ -29,17 +29,23 @@ class OracleError(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """A message to encode: Java class, JSON converter if there is one, version, and JSON (None: a new object)."""
+    """A message to encode: Java class, JSON converter if there is one, version, and JSON (None: a new object).
+
+    With the JSON of a ``header``, the message is encoded as a whole frame.
+    """
 
     java_class: str
     converter: str | None
     version: int
     json: Json
+    header: Json = None
 
     def line(self) -> str:
         question: dict[str, Json] = {"class": self.java_class, "converter": self.converter, "version": self.version}
         if self.json is not None:
             question["json"] = self.json
+        if self.header is not None:
+            question["header"] = self.header
         return json.dumps(question)
 
 
@@ -62,10 +68,14 @@ class Oracle:
 
     def encode(self, questions: Sequence[Question]) -> list[Answer]:
         """Return the answers in the order of the questions. Raises OracleError if Java stops early."""
+        return [_answer(line) for line in self.encode_raw(questions)]
+
+    def encode_raw(self, questions: Sequence[Question]) -> list[dict[str, Json]]:
+        """Return the answers as Java printed them. Raises OracleError if Java stops early."""
         lines = self._run("samples", "".join(question.line() + "\n" for question in questions))
         if len(lines) != len(questions):
             raise OracleError(f"Java returned {len(lines)} answers to {len(questions)} questions")
-        return [_answer(line) for line in lines]
+        return lines
 
     def read(self, questions: Sequence[tuple[str, int, str]]) -> list[str]:
         """Return ``refused``, ``accepted`` or ``rest`` (bytes left unread) for each class, version and hex text."""
@@ -77,7 +87,11 @@ class Oracle:
 
     def apis(self) -> list[dict[str, Json]]:
         """Return Kafka's APIs: name, id, versions, header versions, listeners."""
-        return self._run("apis", "")
+        return self.table("apis")
+
+    def table(self, name: str) -> list[dict[str, Json]]:
+        """Return the lines of ``apis``, ``batches`` or ``negotiation``."""
+        return self._run(name, "")
 
     def _run(self, mode: str, stdin: str) -> list[dict[str, Json]]:
         command = ["java", "-Xmx1g", "-cp", self.classpath, "Oracle", mode]

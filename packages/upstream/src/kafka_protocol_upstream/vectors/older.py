@@ -12,6 +12,7 @@ from kafka_protocol_upstream.kafka.published import jars_of, published
 from kafka_protocol_upstream.vectors.definitions import read_definition
 from kafka_protocol_upstream.vectors.java_oracle import older_oracle
 from kafka_protocol_upstream.vectors.samples import samples
+from kafka_protocol_upstream.vectors.wire import write_frames
 from kafka_protocol_upstream.vectors.write import Case, ask, write_cases
 
 
@@ -39,19 +40,20 @@ def _cases(path: Path, file: str, version: int, shift: int) -> Iterator[Case]:
         yield Case(definition, version, kind, made, shift)
 
 
-def write_older(specs: Path, history: Path, pinned: Jars, work: Path, target: Path) -> dict[str, int]:
-    """Write ``kafka-<release>/<folder>.jsonl.gz`` below ``target`` for each older release; return the vector counts.
+def write_older(specs: Path, history: Path, pinned: Jars, work: Path, target: Path) -> dict[str, tuple[int, int]]:
+    """Write the vectors and the frames of each older release below ``target``; return their counts.
 
     ``work`` has the jars of ``import-history``; missing ones are downloaded. Raises ArtifactError, OracleError, SpecError,
     HistoryError.
     """
-    versions, counts = published(work), {}
+    versions = published(work)
+    counts: dict[str, tuple[int, int]] = {}
     for release, cases in sorted(cases_of(specs, history).items()):
         jars = _jars(release, jars_of(release, versions, work))
         with older_oracle(pinned, jars) as java:
             answers = ask(java, jars, cases)
+            counts[release] = len(cases), write_frames(java, jars, cases, target)
         write_cases(cases, answers, target / f"kafka-{release}")
-        counts[release] = len(cases)
     return counts
 
 

@@ -32,7 +32,7 @@ class Case:
         vector |= {"version": self.version, "sample": self.kind}
         if self.json is not None:
             vector["json_in"] = self.json
-        return _compact(vector | {"hex": answer.hex, "json_out": answer.json})
+        return compact(vector | {"hex": answer.hex, "json_out": answer.json})
 
 
 def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
@@ -41,16 +41,21 @@ def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
     Unchanged files are not touched; files of removed folders are deleted. Raises SpecError, ValueError, and
     OracleError if Java rejects a sample.
     """
-    cases = [
+    cases = read_cases(specs)
+    with oracle(jars) as java:
+        answers = ask(java, jars, cases)
+    write_cases(cases, answers, _folder(jars, target))
+    return len(cases)
+
+
+def read_cases(specs: Path) -> list[Case]:
+    """Return the samples of all definitions, by message and version. Raises SpecError and ValueError."""
+    return [
         Case(definition, version, kind, made)
         for definition in read_definitions(specs)
         for version in definition.versions
         for kind, made in sorted(samples(definition, version), key=lambda sample: sample[0])
     ]
-    with oracle(jars) as java:
-        answers = ask(java, jars, cases)
-    write_cases(cases, answers, _folder(jars, target))
-    return len(cases)
 
 
 def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) -> None:
@@ -79,7 +84,7 @@ def write_apis(jars: Jars, target: Path) -> int:
     """Write ``kafka-<release>/apis.jsonl`` below ``target``; return the number of APIs."""
     with oracle(jars) as java:
         apis = java.apis()
-    text = "".join(_compact(api) + "\n" for api in apis)
+    text = "".join(compact(api) + "\n" for api in apis)
     (_folder(jars, target) / "apis.jsonl").write_text(text, encoding="utf-8", newline="\n")
     return len(apis)
 
@@ -128,7 +133,7 @@ def _folder(jars: Jars, target: Path) -> Path:
     return folder
 
 
-def _compact(value: Json) -> str:
+def compact(value: Json) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 

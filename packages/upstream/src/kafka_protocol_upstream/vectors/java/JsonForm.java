@@ -10,12 +10,14 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.protocol.Message;
+import org.apache.kafka.common.protocol.types.RawTaggedField;
 import org.apache.kafka.common.protocol.types.Schema;
 
 /** Converts messages to and from the JSON of Kafka's converters. */
@@ -42,8 +44,9 @@ interface JsonForm {
     }
 }
 
-/** Kafka's converter, but with the bytes of records, for which the converter writes an empty string. */
+/** Kafka's converter, but with the bytes of records, for which the converter writes an empty string, and unknown tags. */
 final class ConverterForm implements JsonForm {
+    private static final String UNKNOWN_TAGS = "_unknownTaggedFields";
     private final Method read;
     private final Method write;
 
@@ -53,39 +56,60 @@ final class ConverterForm implements JsonForm {
     }
 
     @Override
-    public Message read(JsonNode json, short version) throws ReflectiveOperationException {
-        return (Message) read.invoke(null, json, version);
+    public Message read(JsonNode json, short version) throws ReflectiveOperationException, IOException {
+        Message message = (Message) read.invoke(null, json, version);
+        visit(message, (ObjectNode) json, (struct, node) -> {
+            for (JsonNode field : node.path(UNKNOWN_TAGS)) {
+                byte[] data = Base64.getDecoder().decode(field.get("data").textValue());
+                struct.unknownTaggedFields().add(new RawTaggedField(field.get("tag").intValue(), data));
+            }
+        });
+        return message;
     }
 
     @Override
     public JsonNode write(Message message, short version) throws ReflectiveOperationException {
-        JsonNode json = (JsonNode) write.invoke(null, message, version);
-        putRecords(message, (ObjectNode) json);
+        ObjectNode json = (ObjectNode) write.invoke(null, message, version);
+        visit(message, json, ConverterForm::complete);
         return json;
     }
 
-    private static void putRecords(Message message, ObjectNode json) throws ReflectiveOperationException {
+    private static void complete(Message struct, ObjectNode json) throws ReflectiveOperationException {
+        for (Field field : JsonForm.fields(struct.getClass())) {
+            Object value = field.get(struct);
+            // By class name, because the package of the records classes differs between releases.
+            boolean isRecords = field.getType().getSimpleName().equals("BaseRecords");
+            if (isRecords && value != null && json.has(field.getName())) {
+                json.put(field.getName(), bytes((ByteBuffer) value.getClass().getMethod("buffer").invoke(value)));
+            }
+        }
+        for (RawTaggedField field : struct.unknownTaggedFields()) {
+            json.withArray(UNKNOWN_TAGS).addObject().put("tag", field.tag()).put("data", field.data());
+        }
+    }
+
+    private interface Visitor {
+        void visit(Message struct, ObjectNode json) throws ReflectiveOperationException;
+    }
+
+    /** Visits a message and its structs, each with its JSON object. */
+    private static void visit(Message message, ObjectNode json, Visitor visitor) throws ReflectiveOperationException {
         for (Field field : JsonForm.fields(message.getClass())) {
             Object value = field.get(message);
             JsonNode member = json.get(field.getName());
-            if (value == null || member == null) {
-                continue;
-            }
-            // By class name, because the package of the records classes differs between releases.
-            if (field.getType().getSimpleName().equals("BaseRecords")) {
-                json.put(field.getName(), bytes((ByteBuffer) value.getClass().getMethod("buffer").invoke(value)));
-            } else if (value instanceof Message struct) {
-                putRecords(struct, (ObjectNode) member);
-            } else if (value instanceof Collection<?> elements) {
+            if (value instanceof Message struct && member instanceof ObjectNode node) {
+                visit(struct, node, visitor);
+            } else if (value instanceof Collection<?> elements && member != null) {
                 Iterator<JsonNode> nodes = member.elements();
                 for (Object element : elements) {
                     JsonNode node = nodes.next();
                     if (element instanceof Message struct) {
-                        putRecords(struct, (ObjectNode) node);
+                        visit(struct, (ObjectNode) node, visitor);
                     }
                 }
             }
         }
+        visitor.visit(message, json);
     }
 
     private static byte[] bytes(ByteBuffer buffer) {

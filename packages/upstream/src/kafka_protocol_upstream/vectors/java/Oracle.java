@@ -20,8 +20,9 @@ import org.apache.kafka.common.protocol.ObjectSerializationCache;
  * Answers questions with Kafka's own classes; each question and each answer is a line with a JSON object.
  *
  * <p>Modes: {@code samples} encodes messages (class, converter, version, json); the answer is {@code hex} and {@code json},
- * plus {@code size} if the size that Kafka computes is wrong. {@code read} decodes bytes (class, version, hex); the answer is
- * {@code left}, the number of unread bytes. Both answer {@code error} on failure. {@code apis} prints the table of APIs.
+ * plus {@code size} if the size that Kafka computes is wrong. With {@code header}, it encodes a whole frame. {@code read}
+ * decodes bytes (class, version, hex); the answer is {@code left}, the number of unread bytes. Both answer {@code error} on
+ * failure. {@code apis}, {@code batches} and {@code negotiation} print lines without questions.
  */
 public final class Oracle {
     static final ObjectMapper MAPPER = new ObjectMapper();
@@ -33,7 +34,10 @@ public final class Oracle {
             switch (arguments.length == 1 ? arguments[0] : "") {
                 case "samples", "read" -> answerAll(out);
                 case "apis" -> Tables.apis(out);
-                default -> throw new IllegalArgumentException("one argument is needed: samples, read or apis");
+                case "batches" -> Batches.print(out);
+                case "negotiation" -> Negotiation.print(out);
+                default -> throw new IllegalArgumentException(
+                    "one argument is needed: samples, read, apis, batches or negotiation");
             }
         }
     }
@@ -58,6 +62,10 @@ public final class Oracle {
     }
 
     private static void answerInto(ObjectNode answer, JsonNode question) throws Exception {
+        if (question.has("header")) {
+            Frames.answer(answer, question);
+            return;
+        }
         Class<?> type = Class.forName(question.get("class").textValue());
         if (question.has("hex")) {
             ByteBuffer given = ByteBuffer.wrap(HexFormat.of().parseHex(question.get("hex").textValue()));
