@@ -41,6 +41,9 @@ def test_loader_yields_every_vector() -> None:
     assert package.apis()[3]["name"] == "METADATA"
     assert {path.parent.name for path in package.FOLDER.rglob("*.jsonl.gz")} == {
         "negative",
+        "frames",
+        "batches",
+        "negotiation",
         *(f"kafka-{v.release}" for v in found),
     }
 
@@ -87,6 +90,9 @@ def test_page_has_the_vector_counts(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert f"{sum(1 for _ in package.vectors()):,} messages" in text
     assert f"{sum(1 for _ in package.negative()):,} damaged ones" in text
+    assert f"{sum(1 for _ in package.frames()):,} whole frames" in text
+    assert f"{sum(1 for _ in package.batches()):,} buffers of record batches" in text
+    assert f"{sum(1 for _ in package.negotiation()):,} version negotiations" in text
 
 
 def test_missing_protocol_json_raises_file_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +119,11 @@ def test_readme_programs_read_every_vector(language: str, tmp_path: Path) -> Non
 
 
 def test_readme_python_prints_the_vectors(capsys: pytest.CaptureFixture[str]) -> None:
-    (found,) = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    seeds, found = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    kept: dict[str, Path] = {}
+    exec(compile(seeds, "README", "exec"), kept)
+    assert len([*kept["seeds"].iterdir()]) == sum(1 for _ in package.batches())
+    shutil.rmtree(kept["seeds"])
     exec(compile(found, "README", "exec"), {})
     first, *lines = capsys.readouterr().out.splitlines()
     assert first == f"5730 {sum(len(vector.data) for vector in package.vectors())}"
@@ -135,3 +145,26 @@ def test_negative_vector_lines_have_the_expected_keys() -> None:
     )
     keys = {tuple(json.loads(line)) for line in text.splitlines()}
     assert keys == {("message", "version", "kind", "hex", "offset", "path", "kafka")}
+
+
+@pytest.mark.parametrize("folder", ["frames", "batches", "negotiation"])
+def test_readme_describes_the_keys(folder: str) -> None:
+    (table,) = re.findall(rf"^\| file `{folder}/.*?\n(.*?)\n\n", README, re.MULTILINE | re.DOTALL)
+    documented = [key for row in table.splitlines()[1:] for key in re.findall(r"`(\w+)`", row.split(" | ")[0])]
+    for path in (package.FOLDER / folder).glob("*.jsonl.gz"):
+        lines = gzip.decompress(path.read_bytes()).decode("ascii").splitlines()
+        assert {tuple(json.loads(line)) for line in lines} == {tuple(documented)}
+
+
+def test_readme_describes_the_samples_of_frames() -> None:
+    rows = README.partition("| sample of a frame |")[2].partition("\n\n")[0].splitlines()[2:]
+    documented = [sample for row in rows for sample in re.findall(r"`(\w+)`", row.split(" | ")[0])]
+    assert sorted(documented) == sorted({vector.sample for vector in package.frames()})
+
+
+def test_readme_describes_the_keys_of_batches_and_records() -> None:
+    rows = README.partition("| key of a batch |")[2].partition("\n\n")[0]
+    documented = {key for row in rows.splitlines() for key in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+    found = [batch for vector in package.batches() for batch in vector.batches]
+    records = [record for batch in found for record in batch["records"]]
+    assert documented == {key for each in (*found, *records) for key in each}
