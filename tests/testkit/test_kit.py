@@ -18,10 +18,11 @@ import pytest
 from kafka_messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest, HeartbeatRequest, MetadataRequest
 from kafka_messages.aio import serve
 from kafka_messages.connection import ClientConnection
-from kafka_messages.protocol import ErrorCode
+from kafka_messages.protocol import ErrorCode, frame
 from kafka_messages_testkit import KafkaCluster, KafkaProxy
 from kafka_messages_testkit._loop import LoopThread
 
+from kafka_messages_tools.conversation import render
 from tests.support.certificates import certificate
 from tests.support.testkit_broker import ANNOUNCED, Broker, asked, broker
 
@@ -277,3 +278,48 @@ def test_no_thread_is_left_behind() -> None:
         with KafkaCluster(3) as cluster:
             asked(cluster.bootstrap_servers, MetadataRequest())
     assert threading.active_count() == before
+
+
+UNSUPPORTED = bytes.fromhex("0012 0063 00000007 0001 61 00 02 62 02 63 00")  # ApiVersionsRequest 99
+
+
+def exchanged(kit: KafkaCluster | KafkaProxy, data: bytes) -> bytes:
+    """Send a request, and return the payload of the response; empty for a closed connection."""
+    host, _, port = kit.bootstrap_servers.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=5) as stream:
+        stream.sendall(frame(data))
+        answer = stream.makefile("rb")
+        return answer.read(int.from_bytes(answer.read(4), "big"))
+
+
+def test_unknown_version_of_api_versions_gets_one_range(tmp_path: Path) -> None:
+    expected = bytes.fromhex("00000007 0023 00000001 0012 0000 0005")
+    with KafkaCluster() as cluster, KafkaProxy(cluster.bootstrap_servers) as proxy:
+        assert exchanged(cluster, UNSUPPORTED) == expected
+        assert exchanged(proxy, UNSUPPORTED) == expected
+        [direct] = cluster.exchanges()  # the proxy answers itself
+    assert direct.version == 99
+    assert direct.request_data == frame(UNSUPPORTED)
+    assert direct.response_data == frame(expected)
+    assert "ApiVersions v99" in render([direct], explain=True)
+    cluster.save(tmp_path / "traffic.pcap")
+    assert frame(UNSUPPORTED) in (tmp_path / "traffic.pcap").read_bytes()
+
+
+@pytest.mark.parametrize("action", ["fail", "respond", "disconnect", "corrupt"])
+def test_rules_affect_unknown_versions_of_api_versions(action: str) -> None:
+    def empty(request: ApiVersionsRequest) -> ApiVersionsResponse:
+        return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+
+    with KafkaCluster() as cluster:
+        trigger = cluster.on(ApiVersionsRequest)
+        rule = {
+            "fail": lambda: trigger.fail(ErrorCode.INVALID_REQUEST),
+            "respond": lambda: trigger.respond(empty),
+            "disconnect": lambda: trigger.disconnect(after_bytes=8),
+            "corrupt": lambda: trigger.corrupt("length"),
+        }[action]()
+        answer = exchanged(cluster, UNSUPPORTED)
+        assert rule.called
+    expected = {"fail": "00000007 002a 00000000", "respond": "00000007 0023 00000000", "disconnect": "00000007"}
+    assert action == "corrupt" or answer == bytes.fromhex(expected[action])

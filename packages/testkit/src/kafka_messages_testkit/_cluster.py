@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from kafka_messages import Response
 from kafka_messages.aio import CloseConnection, Listener, serve
 from kafka_messages.connection import RequestReceived
-from kafka_messages.protocol import encode_response
+from kafka_messages.protocol import encode_response, frame
 from kafka_records import Record
 
 from ._exchange import Exchange
@@ -208,7 +208,7 @@ class KafkaCluster(Kit):
             client_address=received.client_address or ("", 0),
             broker_address=(_HOST, self._state.nodes[node_id].port),
             received_at=time.time(),
-            request_data=received.request.encode(text="surrogateescape"),
+            request_data=frame(received.data),
         )
         self._exchanges.append(exchange)
         seen = Received(received.request, node_id, received.identity.client_id, self._state.topics.names)

@@ -47,6 +47,11 @@ class Exchange:
         return self.decoded.version
 
     @property
+    def response_version(self) -> int:
+        """Version of the response: 0 after ApiVersions with an unknown version (KIP-511)."""
+        return self.version if self.version in self.decoded.api.valid_versions else 0
+
+    @property
     def broker(self) -> str:
         """Broker that received the request, for people: ``node 1``, or an address that no metadata named."""
         return f"node {self.node_id}" if self.node_id >= 0 else ":".join(map(str, self.broker_address))

@@ -105,12 +105,12 @@ class _Fault:
         wanted = self.exchange.decoded.api.response_class
         if not isinstance(response, wanted):
             raise TypeError(f"respond() must return {wanted.__name__} or None, not {response!r}")
-        return response.downgraded(self.exchange.version)
+        return response.downgraded(self.exchange.response_version)
 
 
 def frame_of(exchange: Exchange, response: Response | None) -> bytes:
     """Return the frame of a response with its length; empty for None."""
     if response is None:
         return b""
-    version, number = exchange.version, exchange.decoded.header.correlation_id
+    version, number = exchange.response_version, exchange.decoded.header.correlation_id
     return encode_response(response.downgraded(version), version, number, text="surrogateescape")

@@ -41,7 +41,7 @@ class RequestReceived:
 
     __slots__ = (
         *("_connection", "_encoded_response"),
-        *("client_address", "expects_response", "identity", "is_supported", "request"),
+        *("client_address", "data", "expects_response", "identity", "is_supported", "request"),
     )
 
     def __init__(self, request: DecodedRequest, connection: ServerConnection, is_supported: bool = True) -> None:
@@ -55,6 +55,8 @@ class RequestReceived:
         """False if no response is sent, as to a ProduceRequest with ``acks=0``."""
         self.identity: ClientIdentity = connection.identity
         """Identity of the client as of this request; a header without client id refers to an earlier one."""
+        self.data = b""
+        """Bytes of the request, without its length."""
         self.client_address: tuple[str, int] | None = None
         """Host and port of the client, set by ``kafka_messages.aio.serve``."""
         self._connection = connection
@@ -151,6 +153,7 @@ class ServerConnection(Connection[ServerEvent]):
             self._unanswered_tokens += 1
             return TokenReceived(payload)
         received = self._request(payload)
+        received.data = payload
         if received.expects_response:
             self._waiting.append(received)
             self._unanswered += 1

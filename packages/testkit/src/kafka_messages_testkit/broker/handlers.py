@@ -64,7 +64,7 @@ def announced(release: str | None) -> Any:
 async def handle(context: Context, message: Any, announced: Any) -> Response | None:
     """Return the response to a request; an error response after RequestError.
 
-    ``announced`` answers valid ApiVersions requests.
+    ``announced`` answers valid ApiVersions requests; at an unknown version only their own range (KIP-511).
     """
     request = context.received.request
     if request.api.key == ApiKey.API_VERSIONS:
@@ -72,6 +72,9 @@ async def handle(context: Context, message: Any, announced: Any) -> Response | N
         names = message.client_software_name, message.client_software_version
         if version >= 3 and not all(map(_SOFTWARE.fullmatch, names)):
             return error_response(request, ErrorCode.INVALID_REQUEST)
+        if not context.received.is_supported:
+            [key] = (each for each in announced.api_keys if each.api_key == ApiKey.API_VERSIONS)
+            return type(announced)(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[key])
         features = announced.supported_features if version >= 4 else []  # older versions have none from level 0 on
         response: Response = replace(announced, supported_features=features)
         return response
