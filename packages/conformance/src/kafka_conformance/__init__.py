@@ -1,0 +1,1 @@
+"""Conformance suite for Kafka's protocol; see the command ``kafka-conformance``."""

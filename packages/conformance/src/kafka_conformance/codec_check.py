@@ -1,0 +1,163 @@
+"""Comparison of a codec's answers with what Kafka does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_messages.errors import KafkaMessageError
+from kafka_messages.explain import Span, explain, explain_request, explain_response
+from kafka_messages.json import from_json, to_json
+from kafka_messages.protocol import api
+from kafka_records import Batch, RecordError, read_batches
+
+from .codec_case import CodecCase, message_named
+
+_AROUND = 8
+
+
+def requests_of(case: CodecCase, operations: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the requests to a testee, without ids."""
+    given = {"kind": case.kind, "name": case.name, "version": case.version}
+    for operation in operations:
+        if operation != "encode":
+            if operation == "rewrite" or case.json is not None or case.expected is None:
+                yield {"op": operation, **given, "data": case.data.hex()}
+        elif case.json is not None:
+            yield {"op": operation, **given, "json": case.json}
+
+
+def problem_of(case: CodecCase, operation: str, answer: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with an answer; None if nothing is."""
+    if case.expected is None:
+        return None if "refused" in answer else f"{operation}: accepted, and returned {_shown(answer)}"
+    if "refused" in answer:
+        return f"{operation}: refused: {str(answer['refused'])[:200]}"
+    try:
+        if operation == "decode":
+            return _json_problem(case, answer["json"])
+        data = bytes.fromhex(answer["data"])
+    except (KeyError, TypeError, ValueError):
+        key = "json" if operation == "decode" else "data"
+        return f'{operation}: the answer has no valid "{key}" and no "refused": {_shown(answer)}'
+    return _bytes_problem(case, operation, data)
+
+
+def _shown(answer: Mapping[str, Any]) -> str:
+    text = str({key: value for key, value in answer.items() if key != "id"})
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _bytes_problem(case: CodecCase, operation: str, data: bytes) -> str | None:
+    wanted = case.expected
+    assert wanted is not None
+    if data == wanted:
+        return None
+    if case.kind == "records":
+        return _records_problem(operation, wanted, data)
+    pairs = enumerate(zip(wanted, data, strict=False))
+    at = next((index for index, (ours, theirs) in pairs if ours != theirs), min(len(wanted), len(data)))
+    where = path_at(case, wanted, at)
+    return (
+        f"{operation}: byte {at}{f' ({where})' if where else ''} differs: "
+        f"expected {_part(wanted, at)}, got {_part(data, at)}; {len(wanted)} bytes expected, got {len(data)}"
+    )
+
+
+def _part(data: bytes, at: int) -> str:
+    return data[at : at + _AROUND].hex(" ") + (" …" if len(data) > at + _AROUND else "") or "the end"
+
+
+def path_at(case: CodecCase, data: bytes, offset: int) -> str:
+    """Return the path of the field at an offset of a valid encoding; empty for bytes that have none."""
+    if case.kind == "message":
+        root = explain(data, message_named(case.name), case.version).root
+    elif case.kind == "request":
+        root = explain_request(data, framed=True).root
+    else:
+        root = explain_response(data, _api_of(case), case.version, framed=True).root
+    return _deepest(root, offset)
+
+
+def _api_of(case: CodecCase) -> int:
+    return int(api(message_named(case.name)).key)
+
+
+def _deepest(span: Span, offset: int) -> str:
+    for child in span.children:
+        if child.start <= offset < child.end:
+            return _deepest(child, offset) or child.path
+    return span.path
+
+
+def _json_problem(case: CodecCase, found: Any) -> str | None:
+    """Compare by meaning: a tagged field at its default may be given or not."""
+    if case.kind == "records":
+        return None if found == case.json else f"decode: {_difference(case.json, found)}"
+    if case.kind != "message":
+        header = case.json and case.json["header"]
+        if found["header"] != header:
+            return f"decode: header: {_difference(header, found['header'])}"
+        found = found["message"]
+    cls = message_named(case.name)
+    wanted = case.json if case.kind == "message" or case.json is None else case.json["message"]
+    assert wanted is not None
+    try:
+        message = from_json(cls, found, case.version)
+    except KafkaMessageError as error:
+        return f"decode: {error}"
+    expected = from_json(cls, wanted, case.version)
+    if message.write(case.version) == expected.write(case.version):
+        return None
+    return f"decode: {_difference(to_json(expected, case.version), to_json(message, case.version))}"
+
+
+def _difference(wanted: Any, found: Any, path: str = "") -> str:
+    """Return the first place where two JSON values differ."""
+    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+        for key in [*wanted, *(each for each in found if each not in wanted)]:
+            place = f"{path}.{key}".lstrip(".")
+            if key not in wanted or key not in found:
+                return f"{place} is {'missing' if key in wanted else 'not expected'}"
+            if wanted[key] != found[key]:
+                return _difference(wanted[key], found[key], place)
+    if isinstance(wanted, list) and isinstance(found, list):
+        if len(wanted) != len(found):
+            return f"{path}: {len(wanted)} elements expected, got {len(found)}"
+        for index, pair in enumerate(zip(wanted, found, strict=True)):
+            if pair[0] != pair[1]:
+                return _difference(*pair, f"{path}[{index}]")
+    return f"{path}: expected {wanted!r}, got {found!r}"
+
+
+def _records_problem(operation: str, wanted: bytes, data: bytes) -> str | None:
+    """Compare batches field by field, and compressed records after decompression."""
+    try:
+        ours, theirs = list(read_batches(wanted)), list(read_batches(data))
+        if len(ours) != len(theirs):
+            return f"{operation}: {len(ours)} batches expected, got {len(theirs)}"
+        for number, pair in enumerate(zip(ours, theirs, strict=True)):
+            if (problem := _batch_problem(*pair)) is not None:
+                return f"{operation}: batch {number}: {problem}"
+    except RecordError as error:
+        return f"{operation}: {error}"
+    return None
+
+
+_COMPARED = (
+    *("magic", "compression", "base_offset", "last_offset_delta", "count", "leader_epoch", "is_transactional"),
+    *("is_control", "timestamp_type", "base_timestamp", "max_timestamp", "producer_id", "producer_epoch"),
+    "base_sequence",
+)
+
+
+def _batch_problem(wanted: Batch, found: Batch) -> str | None:
+    for name in _COMPARED:
+        pair = getattr(wanted, name), getattr(found, name)
+        if pair[0] != pair[1]:
+            return f"{name}: expected {pair[0]!r}, got {pair[1]!r}"
+    if wanted.compression == "none":
+        return "the bytes differ" if wanted.data != found.data else None
+    if wanted.decompressed() != found.decompressed():
+        return "the decompressed records differ"
+    return None

@@ -1,0 +1,55 @@
+"""The codec mode: sends the cases to a testee, and compares its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from typing import Any
+
+from .codec_case import CodecCase
+from .codec_check import problem_of, requests_of
+from .pipe import OPERATIONS, Testee
+from .result import Report, Result, Sent
+
+
+async def run_codec(command: Sequence[str], cases: Iterable[CodecCase], timeout: float) -> Report:
+    """Run the cases with a program. Raises TesteeError if it cannot be used at all."""
+    testee = Testee(command, timeout)
+    try:
+        await testee.describe()
+        report = Report("codec", testee.name)
+        if missing := [each for each in OPERATIONS if each not in testee.operations]:
+            report.notes.append(f"the testee does not {' or '.join(missing)}")
+        asked = [(case, request) for case in cases for request in requests_of(case, testee.operations)]
+        problems: dict[str, list[str]] = {}
+        reasons: dict[str, str] = {}
+        answers = testee.ask(_numbered(request for _, request in asked))
+        for case, request in asked:
+            answer = await anext(answers)
+            problem = answer.problem
+            if not problem and "unsupported" in answer.fields:
+                reasons[case.id] = str(answer.fields["unsupported"])[:200]
+                continue
+            problem = problem or problem_of(case, request["op"], answer.fields) or ""
+            problems.setdefault(case.id, []).extend([problem] * bool(problem))
+        done = {case.id: case for case, _ in asked}
+        report.results = [_result(case, problems.get(case.id), reasons.get(case.id, "")) for case in done.values()]
+        return report
+    finally:
+        await testee.close()
+
+
+def _numbered(requests: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for number, request in zip(count(1), requests, strict=False):
+        yield {"id": number, **request}
+
+
+def _result(case: CodecCase, problems: list[str] | None, reason: str) -> Result:
+    if problems is None:
+        return Result(case.id, "not run", reason)
+    if not problems:
+        return Result(case.id, "passed")
+    kafka = "refuses these bytes" if case.expected is None else f"writes {case.expected.hex()}"
+    name = "kafka_records" if case.kind == "records" else case.name
+    sent = Sent(case.data.hex(), name=name, version=case.version)
+    return Result(case.id, "failed", "; ".join(problems), kafka, case.rule, case.source, [sent])

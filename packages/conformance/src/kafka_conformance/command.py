@@ -1,0 +1,96 @@
+"""The command ``kafka-conformance``."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+
+from .case import Case, selected
+from .codec_case import codec_cases
+from .codec_run import run_codec
+from .known import known_failures, mark_known
+from .pipe import TesteeError
+from .result import Report
+from .text import save_junit, to_text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, 1 if a case failed, or 2 for errors of use."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        status: int = options.run(options)
+        return status
+    except (TesteeError, OSError) as error:
+        print(f"kafka-conformance: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kafka-conformance",
+        description="Check codecs, brokers and clients of Kafka's protocol with numbered cases.",
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    listing = commands.add_parser("list", help="list the cases")
+    listing.add_argument("pattern", nargs="*", metavar="ID", help="ids; * stands for any text")
+    listing.set_defaults(run=_list)
+    show = commands.add_parser("show", help="explain a case")
+    show.add_argument("id", metavar="ID")
+    show.set_defaults(run=_show)
+    codec = commands.add_parser("codec", help="test a codec, driven over a pipe")
+    codec.add_argument("command", nargs="+", metavar="COMMAND", help="program that answers the requests, after --")
+    codec.add_argument("--timeout", type=float, default=10, help="seconds for an answer (default: %(default)g)")
+    _add_common(codec)
+    codec.set_defaults(run=_codec)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", action="append", default=[], metavar="ID", help="run these cases; * is any text")
+    parser.add_argument("--known-failures", metavar="FILE", help="ids of cases that may fail, one per line")
+    parser.add_argument("--json", metavar="FILE", help="write the report, for kafka-conformance report")
+    parser.add_argument("--junit", metavar="FILE", help="write the report as JUnit's XML")
+
+
+def _cases() -> list[Case]:
+    return list(codec_cases())
+
+
+def _list(options: argparse.Namespace) -> int:
+    found = selected(_cases(), options.pattern)
+    for case in found:
+        print(f"{case.id:50} {case.mode:7} {case.rule}")
+    print(f"{len(found):,} cases", file=sys.stderr)
+    return 0 if found else 2
+
+
+def _show(options: argparse.Namespace) -> int:
+    from kafka_messages.errors import did_you_mean
+
+    cases = {case.id: case for case in _cases()}
+    case = cases.get(options.id)
+    if case is None:
+        print(f"kafka-conformance: there is no case {options.id}{did_you_mean(options.id, cases)}", file=sys.stderr)
+        return 2
+    print("\n".join([case.id, *case.description()]))
+    return 0
+
+
+def _codec(options: argparse.Namespace) -> int:
+    cases = selected(codec_cases(), options.only)
+    return _finish(options, asyncio.run(run_codec(options.command, cases, options.timeout)))
+
+
+def _finish(options: argparse.Namespace, report: Report) -> int:
+    """Print and write a report; return the exit status."""
+    if options.known_failures:
+        mark_known(report, known_failures(options.known_failures))
+    if options.json:
+        report.save(options.json)
+    if options.junit:
+        save_junit(report, options.junit)
+    print(to_text(report))
+    return 1 if report.failures or not report.results else 0

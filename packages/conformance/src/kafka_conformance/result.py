@@ -1,0 +1,86 @@
+"""Results of a run, and their file format."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+Outcome: TypeAlias = Literal["passed", "failed", "known", "quirk", "not run"]
+OUTCOMES: tuple[Outcome, ...] = ("failed", "known", "quirk", "not run", "passed")
+_FORMAT = 1
+
+
+class ReportError(ValueError):
+    """A file is not a report of this program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request and its response, as whole frames in hexadecimal; other bytes have no API."""
+
+    request: str
+    response: str = ""
+    name: str = ""
+    """Message of bytes that are not frames, such as ``FetchResponse``."""
+    version: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Outcome of a case."""
+
+    id: str
+    outcome: Outcome
+    problem: str = ""
+    """What is wrong and where; for ``not run``, the reason."""
+    kafka: str = ""
+    """What Kafka does."""
+    rule: str = ""
+    source: str = ""
+    exchanges: list[Sent] = field(default_factory=list)
+
+    @property
+    def group(self) -> str:
+        return self.id.partition(".")[0]
+
+
+@dataclass(slots=True)
+class Report:
+    """A run of cases with one testee."""
+
+    mode: str
+    testee: str
+    results: list[Result] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What a reader must know, such as operations that the testee lacks."""
+
+    @property
+    def counts(self) -> dict[Outcome, int]:
+        found = Counter(each.outcome for each in self.results)
+        return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
+
+    @property
+    def failures(self) -> list[Result]:
+        return [each for each in self.results if each.outcome == "failed"]
+
+    def save(self, path: str | Path) -> None:
+        """Write the report as JSON. Raises OSError."""
+        content: dict[str, Any] = {"format": _FORMAT, **asdict(self)}
+        Path(path).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load(path: str | Path) -> Report:
+    """Read a report that ``Report.save`` wrote. Raises OSError or ReportError."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        if content.pop("format") != _FORMAT:
+            raise ValueError("unknown format")
+        rows: Sequence[dict[str, Any]] = content.pop("results")
+        results = [Result(**{**row, "exchanges": [Sent(**each) for each in row["exchanges"]]}) for row in rows]
+        return Report(results=results, **content)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ReportError(f"{path}: not a report of kafka-conformance: {error}") from None
