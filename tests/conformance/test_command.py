@@ -1,0 +1,125 @@
+"""The command, its exit status, and its report files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from kafka_conformance.command import main
+from kafka_conformance.result import Report, ReportError, Result, Sent, load
+
+TESTEES = Path(__file__).parent / "testees"
+OURS, BROKEN = [sys.executable, str(TESTEES / "ours.py")], [sys.executable, str(TESTEES / "broken.py"), "text"]
+ONLY = ["--only", "HEARTBEAT.request-0-*"]
+
+
+def test_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "HEARTBEAT.request-0-f*", "HEARTBEAT.request-4-damaged-truncated"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "HEARTBEAT.request-0-full                           codec   "
+        "HeartbeatRequest 0 (full) is read, and written again with the same bytes.",
+        "HEARTBEAT.request-4-damaged-truncated              codec   "
+        "HeartbeatRequest 4 with damage at byte 30 is refused: truncated.",
+    ]
+    assert err == "2 cases\n"
+
+
+def test_show(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "HEARTBEAT.request-0-empty"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "HEARTBEAT.request-0-empty",
+        "HeartbeatRequest 0 (empty) is read, and written again with the same bytes.",
+        "",
+        "mode      codec",
+        "severity  error",
+        "source    clients/HeartbeatRequest.json",
+        "kind      message, HeartbeatRequest 0",
+        "bytes     0000000000000000",
+        "expected  same",
+    ]
+
+
+def test_show_of_an_unknown_id(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "HEARTBEAT.request-0-emty"]) == 2
+    text = "kafka-conformance: there is no case HEARTBEAT.request-0-emty; did you mean 'HEARTBEAT.request-0-empty'?\n"
+    assert capsys.readouterr().err == text
+
+
+def test_a_codec_that_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["codec", *ONLY, "--", *OURS]) == 0
+    assert capsys.readouterr().out == "kafka-messages: 8 passed\n"
+
+
+def test_a_codec_that_fails(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    report, junit = tmp_path / "report.json", tmp_path / "junit.xml"
+    assert main(["codec", *ONLY, "--json", str(report), "--junit", str(junit), "--", *BROKEN]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    failed = [result for result in load(report).results if result.outcome == "failed"]
+    assert lines[:7] == [
+        f"{failed[0].id}: failed",
+        f"  rule    {failed[0].rule}",
+        "  source  clients/HeartbeatRequest.json",
+        "  problem the answer is not JSON: 'decoding …'",
+        f"  Kafka   {failed[0].kafka}",
+        f"  bytes   {failed[0].exchanges[0].request}",
+        "",
+    ]
+    assert lines[-2:] == [
+        "broken: the testee does not decode or encode",
+        f"broken: {len(failed)} failed, {8 - len(failed)} passed",
+    ]
+    root = ElementTree.parse(junit).getroot()
+    assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("8", str(len(failed)), "0")
+    assert [each.get("name") for each in root if each.find("failure") is not None] == [each.id for each in failed]
+
+
+def test_known_failures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    known = tmp_path / "known"
+    known.write_text("# the third answer is missing\nHEARTBEAT.request-0-*  # all\n")
+    assert main(["codec", *ONLY, "--known-failures", str(known), "--", *BROKEN]) == 0
+    assert ", 6 passed" in capsys.readouterr().out
+    assert main(["codec", *ONLY, "--known-failures", str(known), "--", *OURS]) == 1
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "HEARTBEAT.request-0-*: failed",
+        "  problem listed as a known failure, but passes; remove the entry",
+        "",
+    ]
+
+
+def test_a_selection_without_cases_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["codec", "--only", "NONE.*", "--", *OURS]) == 1
+    assert capsys.readouterr().out == "kafka-messages: no cases\n"
+
+
+def test_errors_of_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["codec", "--", "no-such-program"]) == 2
+    assert capsys.readouterr().err == "kafka-conformance: cannot start no-such-program: No such file or directory\n"
+
+
+def test_reports_are_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    result = Result("A.b", "failed", "wrong", "right", "rule", "source", [Sent("00", "01", "FetchRequest", 3)])
+    report = Report("codec", "name", [result, Result("A.c", "passed")], ["a note"])
+    report.save(path)
+    assert load(path) == report
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("[]", "pop expected at most 1 argument, got 2"),
+        ("{}", "'format'"),
+        (json.dumps({"format": 2, "results": []}), "unknown format"),
+        ("", "Expecting value: line 1 column 1 (char 0)"),
+    ],
+)
+def test_other_files_are_no_reports(tmp_path: Path, content: str, reason: str) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(content)
+    with pytest.raises(ReportError) as error:
+        load(path)
+    assert str(error.value).startswith(f"{path}: not a report of kafka-conformance: ")

@@ -1,0 +1,108 @@
+"""Testees that crash, hang, flood the pipe, or answer nonsense: their cases fail, the others run."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from kafka_conformance import pipe
+from kafka_conformance.codec_case import CodecCase
+from kafka_conformance.codec_run import run_codec
+from kafka_conformance.result import Report
+
+BROKEN = Path(__file__).parent / "testees" / "broken.py"
+CASES = [
+    CodecCase(
+        id=f"TEST.{number}",
+        rule="The bytes are written again.",
+        source="none",
+        name="HeartbeatRequest",
+        version=0,
+        data=(data := bytes.fromhex("000161 00000001 0001") + number.to_bytes(1, "big")),
+        expected=data,
+    )
+    for number in range(1, 8)
+]
+
+
+def run(*command: str, cases: list[CodecCase] = CASES, timeout: float = 0.5) -> Report:
+    return asyncio.run(run_codec(command, cases, timeout))
+
+
+def outcomes(report: Report) -> dict[str, str]:
+    return {each.id.removeprefix("TEST."): each.problem for each in report.results if each.outcome == "failed"}
+
+
+@pytest.mark.parametrize(
+    ("how", "problem"),
+    [
+        ("crash", "the testee ended with status 3: out of memory"),
+        ("hang", "no answer within 0.5 s"),
+        ("flood", "a line of more than 16,777,216 bytes"),
+        ("half a line", "the testee ended with status 0"),
+        ("text", "the answer is not JSON: 'decoding …'"),
+        ("a number", "the answer does not have \"id\": 3: '3\\n'"),
+        ("another id", 'the answer does not have "id": 3: \'{"id": -1}\\n\''),
+    ],
+)
+def test_a_failure_of_the_testee_fails_its_case_only(how: str, problem: str) -> None:
+    timeout = 0.5 if how == "hang" else 10
+    failed = outcomes(run(sys.executable, str(BROKEN), how, timeout=timeout))
+    assert list(failed) == ["3", "6"]
+    assert failed["3"] == problem
+
+
+def test_much_output_to_stderr_is_harmless() -> None:
+    assert outcomes(run(sys.executable, str(BROKEN), "errors", timeout=10)) == {}
+
+
+def test_a_testee_that_always_fails_is_given_up(tmp_path: Path) -> None:
+    program = tmp_path / "testee.py"
+    describe = '{"id": 0, "name": "n", "operations": ["rewrite"]}'
+    program.write_text(f"import sys\nif '\"describe\"' in sys.stdin.readline(): print('{describe}')\n")
+    report = run(sys.executable, str(program), cases=CASES * 10, timeout=10)
+    problems = [each.problem for each in report.results]
+    assert problems[0].startswith("the testee ended with status 0; ")
+    assert "not sent, as the testee failed 20 times in a row" in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ('{"id": 0}', 'the answer to "describe" needs "name" and "operations" of rewrite, decode, encode, not {"id": 0}'),
+        (
+            '{"id": 0, "name": "n", "operations": ["read"]}',
+            'the answer to "describe" needs "name" and "operations" of rewrite, decode, encode, '
+            'not {"id": 0, "name": "n", "operations": ["read"]}',
+        ),
+        (
+            '{"id": 0, "name": "n", "operations": ["decode"]}',
+            'the operation "rewrite" is mandatory; the testee has decode',
+        ),
+        ("hello", "the testee did not describe itself: the answer is not JSON: 'hello'"),
+        ("", "the testee did not describe itself: the answer is not JSON: ''"),
+    ],
+)
+def test_a_testee_must_describe_itself(tmp_path: Path, answer: str, message: str) -> None:
+    program = tmp_path / "testee.py"
+    program.write_text(f"input()\nprint({answer!r})\n")
+    with pytest.raises(pipe.TesteeError) as error:
+        run(sys.executable, str(program), timeout=10)
+    assert str(error.value) == message
+
+
+def test_a_program_that_does_not_exist() -> None:
+    with pytest.raises(pipe.TesteeError) as error:
+        run("no-such-program")
+    assert str(error.value) == "cannot start no-such-program: No such file or directory"
+
+
+def test_the_programs_of_a_testee_are_killed_too(tmp_path: Path) -> None:
+    program = tmp_path / "testee.sh"
+    program.write_text(f"{sys.executable} {BROKEN} hang\n")
+    begin = time.monotonic()
+    assert list(outcomes(run("sh", str(program)))) == ["3", "6"]
+    assert time.monotonic() - begin < 15
