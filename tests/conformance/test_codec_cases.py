@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+
 from kafka_conformance.case import group_of, selected
 from kafka_conformance.codec_case import CodecCase, codec_cases
 from kafka_conformance.codec_check import problem_of, requests_of
@@ -33,7 +34,13 @@ def test_rules_are_sentences() -> None:
 
 
 def test_groups_are_the_words_of_the_message() -> None:
-    names = ("OffsetFetchRequest", "ApiVersionsResponse", "KRaftVersionRecord", "AbortedTxn", "ConsumerProtocolAssignment")
+    names = (
+        "OffsetFetchRequest",
+        "ApiVersionsResponse",
+        "KRaftVersionRecord",
+        "AbortedTxn",
+        "ConsumerProtocolAssignment",
+    )
     groups = ["OFFSET-FETCH", "API-VERSIONS", "K-RAFT-VERSION-RECORD", "ABORTED-TXN", "CONSUMER-PROTOCOL-ASSIGNMENT"]
     assert [group_of(name) for name in names] == groups
 
@@ -92,7 +99,7 @@ def test_missing_bytes() -> None:
     [
         ({}, 'rewrite: the answer has no valid "data" and no "refused": {}'),
         ({"data": 3}, 'rewrite: the answer has no valid "data" and no "refused": {\'data\': 3}'),
-        ({"data": "0x"}, 'rewrite: the answer has no valid "data" and no "refused": {\'data\': \'0x\'}'),
+        ({"data": "0x"}, "rewrite: the answer has no valid \"data\" and no \"refused\": {'data': '0x'}"),
         ({"refused": "no"}, "rewrite: refused: no"),
     ],
 )

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from kafka_conformance import pipe
 from kafka_conformance.codec_case import CodecCase
 from kafka_conformance.codec_run import run_codec
@@ -72,7 +73,10 @@ def test_a_testee_that_always_fails_is_given_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ('{"id": 0}', 'the answer to "describe" needs "name" and "operations" of rewrite, decode, encode, not {"id": 0}'),
+        (
+            '{"id": 0}',
+            'the answer to "describe" needs "name" and "operations" of rewrite, decode, encode, not {"id": 0}',
+        ),
         (
             '{"id": 0, "name": "n", "operations": ["read"]}',
             'the answer to "describe" needs "name" and "operations" of rewrite, decode, encode, '

@@ -25,7 +25,7 @@ def stop_in_a_line() -> None:
 
 
 def crash() -> None:
-    print("first line\nout of memory", file=sys.stderr)
+    print("out of memory\nnote: run again", file=sys.stderr)
     sys.exit(3)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import ClassVar, Literal, TypeAlias, TypeVar
+from importlib.resources import files
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 Severity: TypeAlias = Literal["error", "warning", "kafka-quirk"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "kafka-quirk")
@@ -54,3 +56,9 @@ def group_of(name: str) -> str:
     """Return the group of an API or message: ``OFFSET-FETCH`` for ``OffsetFetchRequest``."""
     stem = re.sub(r"(Request|Response)$", "", name)
     return "-".join(_WORD.findall(stem)).upper()
+
+
+def rows(mode: str) -> Iterator[dict[str, Any]]:
+    """Yield the cases of a mode that are written by hand, from ``cases/<mode>.jsonl``."""
+    text = files(__package__).joinpath(f"cases/{mode}.jsonl").read_text(encoding="utf-8")
+    yield from map(json.loads, text.splitlines())

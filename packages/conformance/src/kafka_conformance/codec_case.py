@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import kafka_messages
-from kafka_messages import Message, RawTaggedField
-from kafka_messages.schema import descriptor_of
+from kafka_messages import Message
 
-from kafka_protocol_vectors import negative, vectors
+from kafka_protocol_vectors import batches, frames, negative, vectors
 
-from .case import Case, group_of
+from .case import Case, group_of, rows
 
 Kind: TypeAlias = Literal["message", "request", "response", "records"]
-_TAG, _CONTENT = 29, b"unknown"
+
+
+_LENIENT = ("tag-size", "tag-of-another-version")
+"""Kinds of damage in tagged fields that other codecs have reasons to skip, as they skip unknown ones (KIP-482)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,20 +44,20 @@ class CodecCase(Case):
 
 
 def codec_cases() -> Iterator[CodecCase]:
-    """Yield all cases: those written by hand, valid encodings, unknown tagged fields, damaged encodings."""
+    """Yield all cases: written by hand, messages, frames, record batches, damaged messages."""
     yield from written()
     yield from encodings()
-    yield from unknown_tags()
+    yield from whole_frames()
+    yield from record_batches()
     yield from damaged_encodings()
 
 
 def written() -> Iterator[CodecCase]:
-    """Yield the cases of ``cases/codec.toml``."""
-    text = files(__package__).joinpath("cases/codec.toml").read_text(encoding="utf-8")
-    for row in tomllib.loads(text)["case"]:
+    """Yield the cases of ``cases/codec.jsonl``."""
+    for row in rows("codec"):
         data, expect = bytes.fromhex(row.pop("hex")), row.pop("expect")
-        expected = {"same": data, "refuse": None}.get(expect) if expect in ("same", "refuse") else bytes.fromhex(expect)
-        yield CodecCase(data=data, expected=expected, **row)
+        words: dict[str, bytes | None] = {"same": data, "refuse": None}
+        yield CodecCase(data=data, expected=words[expect] if expect in words else bytes.fromhex(expect), **row)
 
 
 def encodings() -> Iterator[CodecCase]:
@@ -75,24 +75,44 @@ def encodings() -> Iterator[CodecCase]:
         )
 
 
-def unknown_tags() -> Iterator[CodecCase]:
-    """Yield a case for each flexible version, with an unknown tagged field in the message (KIP-482)."""
-    for vector in vectors():
-        cls = message_named(vector.message)
-        if vector.sample != "full" or not _is_flexible(cls, vector.version):
-            continue
-        message = cls.read(vector.data, vector.version)
-        setattr(message, "unknown_tagged_fields", (RawTaggedField(_TAG, _CONTENT),))  # noqa: B010 - of all messages
-        data = message.write(vector.version)
+def whole_frames() -> Iterator[CodecCase]:
+    """Yield a case for each frame that Kafka's classes wrote, with its header and unknown tagged fields."""
+    for vector in frames():
+        kind: Kind = "request" if vector.kind == "request" else "response"
+        header = f"header {vector.header_version}"
         yield CodecCase(
-            id=_id(vector.message, vector.version, "unknown-tag"),
-            rule=f"{vector.message} {vector.version} keeps an unknown tagged field.",
-            source=f"KIP-482; {vector.file}",
+            id=_id(vector.message, vector.version, f"frame-{vector.sample}"),
+            rule=f"{vector.message} {vector.version} with {header} ({vector.sample}) is read and written.",
+            source=f"{vector.message}.json; KIP-482",
+            kind=kind,
             name=vector.message,
             version=vector.version,
-            data=data,
-            expected=data,
+            data=vector.data,
+            expected=vector.data,
         )
+
+
+def record_batches() -> Iterator[CodecCase]:
+    """Yield a case for each buffer of record batches that Kafka's classes wrote; a partial last batch is dropped."""
+    for vector in batches():
+        yield CodecCase(
+            id=f"RECORDS.{vector.id}",
+            rule=f"The record batches {vector.id} are read, and written again with the same content.",
+            source="KIP-98; MemoryRecordsBuilder",
+            kind="records",
+            data=vector.data,
+            expected=vector.data[: len(vector.data) - vector.incomplete],
+            json={
+                "records": [
+                    _record(row) for each in vector.batches if not each["is_control"] for row in each["records"]
+                ]
+            },
+        )
+
+
+def _record(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what all implementations know of a record."""
+    return {name: row[name] for name in ("offset", "timestamp", "key", "value", "headers")}
 
 
 def damaged_encodings() -> Iterator[CodecCase]:
@@ -104,6 +124,7 @@ def damaged_encodings() -> Iterator[CodecCase]:
                 id=_id(case.message, case.version, f"damaged-{case.kind}"),
                 rule=f"{case.message} {case.version} with damage {at} is refused: {case.kind.replace('-', ' ')}.",
                 source=f"{case.message}.json",
+                severity="warning" if case.kind in _LENIENT else "error",
                 name=case.message,
                 version=case.version,
                 data=case.data,
@@ -120,8 +141,3 @@ def message_named(name: str) -> type[Message]:
     """Return the message class. Raises AttributeError."""
     found: type[Message] = getattr(kafka_messages, name)
     return found
-
-
-def _is_flexible(cls: type[Message], version: int) -> bool:
-    versions = descriptor_of(cls).flexible
-    return versions.lowest <= version <= versions.highest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from .codec_case import CodecCase
 from .codec_check import problem_of, requests_of
 from .pipe import OPERATIONS, Testee
-from .result import Report, Result, Sent
+from .result import BY_SEVERITY, Report, Result, Sent
 
 
 async def run_codec(command: Sequence[str], cases: Iterable[CodecCase], timeout: float) -> Report:
@@ -23,17 +24,20 @@ async def run_codec(command: Sequence[str], cases: Iterable[CodecCase], timeout:
         asked = [(case, request) for case in cases for request in requests_of(case, testee.operations)]
         problems: dict[str, list[str]] = {}
         reasons: dict[str, str] = {}
+        unsupported = Counter[str]()
         answers = testee.ask(_numbered(request for _, request in asked))
         for case, request in asked:
             answer = await anext(answers)
             problem = answer.problem
             if not problem and "unsupported" in answer.fields:
                 reasons[case.id] = str(answer.fields["unsupported"])[:200]
+                unsupported[request["op"]] += 1
                 continue
             problem = problem or problem_of(case, request["op"], answer.fields) or ""
             problems.setdefault(case.id, []).extend([problem] * bool(problem))
         done = {case.id: case for case, _ in asked}
         report.results = [_result(case, problems.get(case.id), reasons.get(case.id, "")) for case in done.values()]
+        report.notes += [f"{operation} is unsupported in {count} cases" for operation, count in unsupported.items()]
         return report
     finally:
         await testee.close()
@@ -52,4 +56,4 @@ def _result(case: CodecCase, problems: list[str] | None, reason: str) -> Result:
     kafka = "refuses these bytes" if case.expected is None else f"writes {case.expected.hex()}"
     name = "kafka_records" if case.kind == "records" else case.name
     sent = Sent(case.data.hex(), name=name, version=case.version)
-    return Result(case.id, "failed", "; ".join(problems), kafka, case.rule, case.source, [sent])
+    return Result(case.id, BY_SEVERITY[case.severity], "; ".join(problems), kafka, case.rule, case.source, [sent])

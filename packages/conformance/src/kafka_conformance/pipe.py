@@ -26,7 +26,7 @@ class TesteeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TesteeAnswer:
     """Answer to a request; ``problem`` is set if there is none, or an invalid one."""
 
     fields: dict[str, Any] = field(default_factory=dict)
@@ -61,12 +61,12 @@ class Testee:
             )
         self.name, self.operations = name, tuple(each for each in OPERATIONS if each in operations)
 
-    async def _one(self, request: dict[str, Any]) -> Answer:
+    async def _one(self, request: dict[str, Any]) -> TesteeAnswer:
         async for answer in self.ask([request]):
             return answer
         raise AssertionError
 
-    async def ask(self, requests: Iterable[dict[str, Any]]) -> AsyncIterator[Answer]:
+    async def ask(self, requests: Iterable[dict[str, Any]]) -> AsyncIterator[TesteeAnswer]:
         """Yield an answer for each request, in order. Each request has an ``id`` of its own."""
         left, waiting, failures = iter(requests), deque[dict[str, Any]](), 0
         while True:
@@ -86,7 +86,7 @@ class Testee:
             await self.close()
             if failures == _MOST_FAILURES:
                 for _ in [*waiting, *left]:
-                    yield Answer(problem=f"not sent, as the testee failed {failures} times in a row")
+                    yield TesteeAnswer(problem=f"not sent, as the testee failed {failures} times in a row")
                 return
             for request in waiting:
                 await self._send(request)
@@ -95,31 +95,33 @@ class Testee:
         with suppress(OSError):  # it has ended; _receive says so
             stdin = (await self._started()).stdin
             assert stdin is not None
+            if stdin.is_closing():
+                return
             stdin.write(json.dumps(request, separators=(",", ":")).encode() + b"\n")
             async with asyncio.timeout(self._timeout):
                 await stdin.drain()
 
-    async def _receive(self, request: dict[str, Any]) -> Answer:
+    async def _receive(self, request: dict[str, Any]) -> TesteeAnswer:
         try:
             stdout = (await self._started()).stdout
             assert stdout is not None
             async with asyncio.timeout(self._timeout):
                 line = await stdout.readline()
         except TimeoutError:
-            return Answer(problem=f"no answer within {self._timeout:g} s")
+            return TesteeAnswer(problem=f"no answer within {self._timeout:g} s")
         except ValueError:
-            return Answer(problem=f"a line of more than {_MOST_LINE:,} bytes")
+            return TesteeAnswer(problem=f"a line of more than {_MOST_LINE:,} bytes")
         if not line.endswith(b"\n"):
-            return Answer(problem=await self._ended())
+            return TesteeAnswer(problem=await self._ended())
         try:
             fields = json.loads(line)
         except ValueError:
-            return Answer(problem=f"the answer is not JSON: {line[:100].decode(errors='replace').rstrip()!r}")
+            return TesteeAnswer(problem=f"the answer is not JSON: {line[:100].decode(errors='replace').rstrip()!r}")
         if not isinstance(fields, dict) or fields.get("id") != request["id"]:
-            return Answer(
+            return TesteeAnswer(
                 problem=f'the answer does not have "id": {request["id"]}: {line[:100].decode(errors="replace")!r}'
             )
-        return Answer(fields)
+        return TesteeAnswer(fields)
 
     async def _started(self) -> Process:
         if self._process is None:
@@ -146,7 +148,8 @@ class Testee:
         status = self._process.returncode
         ended = "closed its output" if status is None else f"ended with status {status}"
         lines = self._errors.decode(errors="replace").strip().splitlines()
-        return f"the testee {ended}" + (f": {lines[-1]}" if lines else "")
+        reason = lines[-1] if any(each.startswith("Traceback") for each in lines) else next(iter(lines), "")
+        return f"the testee {ended}" + (f": {reason}" if reason else "")
 
     async def close(self) -> None:
         """Kill the program, unless it ends at the end of its input."""

@@ -9,13 +9,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-Outcome: TypeAlias = Literal["passed", "failed", "known", "quirk", "not run"]
-OUTCOMES: tuple[Outcome, ...] = ("failed", "known", "quirk", "not run", "passed")
+from .case import Severity
+
+Outcome: TypeAlias = Literal["failed", "warning", "known", "quirk", "not run", "passed"]
+OUTCOMES: tuple[Outcome, ...] = ("failed", "warning", "known", "quirk", "not run", "passed")
 _FORMAT = 1
 
 
 class ReportError(ValueError):
     """A file is not a report of this program."""
+
+
+BY_SEVERITY: dict[Severity, Outcome] = {"error": "failed", "warning": "warning", "kafka-quirk": "quirk"}
+"""Outcomes of cases that do not pass; only ``failed`` fails a run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def to_text(report: Report, limit: int = 20) -> str:
     for result in report.results:
         by_group[result.group].append(result)
     for group, results in by_group.items():
-        shown = [each for each in results if each.outcome in ("failed", "quirk")]
+        shown = [each for each in results if each.outcome in ("failed", "warning", "quirk")]
         for result in shown[:limit]:
             lines += [*_lines(result), ""]
         if len(shown) > limit:
@@ -73,7 +73,7 @@ def save_junit(report: Report, path: str | Path) -> None:
         tests=str(len(report.results)),
         failures=str(counts.get("failed", 0)),
         errors="0",
-        skipped=str(sum(counts.get(each, 0) for each in ("known", "quirk", "not run"))),
+        skipped=str(sum(counts.get(each, 0) for each in ("warning", "known", "quirk", "not run"))),
     )
     for result in report.results:
         case = ElementTree.SubElement(suite, "testcase", classname=result.group, name=result.id)
