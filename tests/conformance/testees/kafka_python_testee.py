@@ -46,6 +46,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     is_frame = kind != "message"
     data = bytes.fromhex(request["data"])
     message = cls.decode(data, version=version, header=is_frame, framed=is_frame)
+    if not is_frame and issubclass(cls, ApiMessage):
+        message.with_header()  # as the client does before it encodes; not written here
     return {"data": bytes(message.encode(header=is_frame, framed=is_frame)).hex()}
 
 
