@@ -15,21 +15,16 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.message.ResponseHeaderData;
 import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Message;
 import org.apache.kafka.common.protocol.MessageUtil;
-import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.internal.BaseRecords;
-import org.apache.kafka.common.record.internal.DefaultRecordBatch;
 import org.apache.kafka.common.record.internal.MemoryRecords;
-import org.apache.kafka.common.record.internal.MemoryRecordsBuilder;
 import org.apache.kafka.common.record.internal.MutableRecordBatch;
 import org.apache.kafka.common.record.internal.Record;
-import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.utils.internals.AppInfoParser;
 import org.apache.kafka.common.utils.internals.ByteBufferOutputStream;
 
@@ -92,7 +87,7 @@ public final class Testee {
             if (!operation.equals("rewrite")) {
                 throw new UnsupportedException("record batches have no JSON converter");
             }
-            answer.put("data", HexFormat.of().formatHex(rebuilt(data)));
+            answer.put("data", HexFormat.of().formatHex(rewritten(data)));
             return;
         }
         boolean isFrame = !kind.equals("message");
@@ -138,9 +133,9 @@ public final class Testee {
         }
         Map<String, Part> parts = new LinkedHashMap<>();
         for (ApiMessageType api : ApiMessageType.values()) {
-            if (kind.equals("request") && api.newRequest().getClass() == type) {
+            if (kind.equals("request") && name.equals(api.name + "Request")) {
                 parts.put("header", new Part(RequestHeaderData.class, api.requestHeaderVersion(version)));
-            } else if (kind.equals("response") && api.newResponse().getClass() == type) {
+            } else if (kind.equals("response") && name.equals(api.name + "Response")) {
                 parts.put("header", new Part(ResponseHeaderData.class, api.responseHeaderVersion(version)));
             }
         }
@@ -205,37 +200,14 @@ public final class Testee {
         }
     }
 
-    /** Reads the records of all batches, and writes them into new batches. */
-    private static byte[] rebuilt(ByteBuffer data) throws UnsupportedException {
+    /** Reads the records of all batches, and writes the batches as a broker does: unchanged. */
+    private static byte[] rewritten(ByteBuffer data) throws IOException {
         ByteBufferOutputStream out = new ByteBufferOutputStream(1024);
         for (MutableRecordBatch batch : MemoryRecords.readableRecords(data).batches()) {
             batch.ensureValid();
-            if (batch.magic() < RecordBatch.CURRENT_MAGIC_VALUE) {
-                throw new UnsupportedException("this release does not write batches of format " + batch.magic());
-            }
-            out.write(rebuilt(batch));
+            batch.forEach(Record::ensureValid);
+            batch.writeTo(out);
         }
         return MessageUtil.byteBufferToArray(out.buffer().flip());
-    }
-
-    private static ByteBuffer rebuilt(MutableRecordBatch batch) {
-        if (batch.countOrNull() == 0) {
-            ByteBuffer header = ByteBuffer.allocate(DefaultRecordBatch.RECORD_BATCH_OVERHEAD);
-            DefaultRecordBatch.writeEmptyHeader(header, batch.magic(), batch.producerId(), batch.producerEpoch(),
-                batch.baseSequence(), batch.baseOffset(), batch.lastOffset(), batch.partitionLeaderEpoch(),
-                batch.timestampType(), batch.maxTimestamp(), batch.isTransactional(), batch.isControlBatch());
-            return header.flip();
-        }
-        boolean isAppendTime = batch.timestampType() == TimestampType.LOG_APPEND_TIME;
-        MemoryRecordsBuilder builder = new MemoryRecordsBuilder(new ByteBufferOutputStream(1024), batch.magic(),
-            Compression.of(batch.compressionType()).build(), batch.timestampType(), batch.baseOffset(),
-            isAppendTime ? batch.maxTimestamp() : RecordBatch.NO_TIMESTAMP, batch.producerId(), batch.producerEpoch(),
-            batch.baseSequence(), batch.isTransactional(), batch.isControlBatch(), batch.partitionLeaderEpoch(),
-            Integer.MAX_VALUE, batch.deleteHorizonMs().orElse(RecordBatch.NO_TIMESTAMP));
-        for (Record record : batch) {
-            builder.appendWithOffset(record.offset(), record);
-        }
-        builder.overrideLastOffset(batch.lastOffset());
-        return builder.build().buffer();
     }
 }

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from kio.index import UnknownEntity, load_entity_schema
 from kio.records.readers import read_batch
+from kio.records.schema import RecordBatch
 from kio.records.writers import write_batch
 from kio.serial import entity_reader, entity_writer
 from kio.serial.readers import read_int32
@@ -79,8 +80,11 @@ def entity_class(name: str, version: int) -> Any:
 
 
 def batches(data: bytes) -> Iterator[object]:
+    """Yield the batches of format 2. As in a Fetch response, the last one may be incomplete."""
     offset = 0
-    while offset < len(data):
+    while offset + 12 <= len(data) and offset + 12 + read_int32(data, offset + 8)[0] <= len(data):
+        if (magic := data[offset + 16]) != RecordBatch.magic:
+            raise UnsupportedError(f"batches of format {magic}")
         batch, size = read_batch(data, offset)
         offset += size
         yield batch

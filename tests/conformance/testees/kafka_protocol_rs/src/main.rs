@@ -121,6 +121,9 @@ fn again<M: Message + Decodable + Encodable>(
 }
 
 fn rewrite_records(data: &mut Bytes) -> Result<BytesMut, Failure> {
+    if let Some(magic @ 0..=1) = data.get(16) {
+        return Err(unsupported(&format!("batches of format {magic}")));
+    }
     let mut again = BytesMut::new();
     for batch in RecordBatchDecoder::decode_all(data)? {
         let options = RecordEncodeOptions {
