@@ -53,8 +53,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     parts = [body] if kind == "message" else [body.__header_schema__, body]
     offset = 0
     if kind != "message":
-        size, offset = read_int32(data, 0)
-        data = data[: offset + size]
+        frame_size, offset = read_int32(data, 0)
+        data = data[: offset + frame_size]
     read = []
     for part in parts:
         message, size = entity_reader(part)(data, offset)
