@@ -156,7 +156,7 @@ def install_tests(session: nox.Session) -> None:
 def nightly(session: nox.Session) -> None:
     """Run the slow tests: -- interop, classic, connect, fuzz or browser selects a part, followed by its options.
 
-    interop: a real broker and third-party clients (needs Maven, a JDK, Go); classic: all Spark tests without Connect
+    interop: a real broker and third-party clients (needs Maven, a JDK, Go, Rust); classic: all Spark tests without Connect
     and without the native core; connect: the slow Spark tests with both; fuzz: ten minutes with sanitizers, and the
     slow tests of the core and of compat (needs a C compiler); browser: the site (needs npm and Chromium).
     """
@@ -173,6 +173,7 @@ def interop(session: nox.Session, *options: str) -> None:
     session.run("python", "-m", "pytest", "tests/interop", *options)
     if not options:
         session.run("python", "-m", "pytest", "tests/testkit/clients")
+        session.run("python", "-m", "pytest", "-m", "nightly", "tests/conformance")
         # With the broker's jars, which tests/interop has downloaded.
         jars = {"KAFKA_JARS": ".work/interop/kafka"}
         session.run("python", "-m", "pytest", "tests/records/test_kafka_classes.py", env=jars)
