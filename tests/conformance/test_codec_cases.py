@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 import pytest
-
 from kafka_conformance.case import group_of, selected
 from kafka_conformance.codec_case import CodecCase, codec_cases, written
 from kafka_conformance.codec_check import problem_of, requests_of
+
 from kafka_protocol_vectors import batches, frames, negative, vectors
 
 CASES = {case.id: case for case in codec_cases()}

@@ -8,7 +8,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-
 from kafka_conformance.command import main
 from kafka_conformance.result import Report, ReportError, Result, Sent, load
 
