@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from kafka_conformance.command import main
-from kafka_conformance.result import Report, ReportError, Result, Sent, load
+from kafka_conformance.result import Report, ReportError, Result, SentBytes, load
 
 TESTEES = Path(__file__).parent / "testees"
 OURS, BROKEN = [sys.executable, str(TESTEES / "ours.py")], [sys.executable, str(TESTEES / "broken.py"), "text"]
@@ -102,7 +102,7 @@ def test_errors_of_use(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_reports_are_read_again(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    result = Result("A.b", "failed", "wrong", "right", "rule", "source", [Sent("00", "01", "FetchRequest", 3)])
+    result = Result("A.b", "failed", "wrong", "right", "rule", "source", [SentBytes("00", "01", "FetchRequest", 3)])
     report = Report("codec", "name", [result, Result("A.c", "passed")], ["a note"])
     report.save(path)
     assert load(path) == report

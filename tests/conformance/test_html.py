@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kafka_conformance.command import main
 from kafka_conformance.html import to_html
-from kafka_conformance.result import Report, Result, Sent
+from kafka_conformance.result import Report, Result, SentBytes
 from kafka_messages import ApiVersionsRequest, ApiVersionsResponse, HeartbeatRequest
 from kafka_messages.protocol import encode_request, encode_response
 
@@ -17,7 +17,7 @@ REQUEST = encode_request(ApiVersionsRequest(), 0, 7, "me")
 RESPONSE = encode_response(ApiVersionsResponse(error_code=35), 0, 7)
 
 
-def failed(id: str, *sent: Sent) -> Result:
+def failed(id: str, *sent: SentBytes) -> Result:
     return Result(id, "failed", "wrong <b>", "right", "It is right.", "KIP-1", list(sent))
 
 
@@ -27,7 +27,9 @@ def page_of(*results: Result) -> str:
 
 
 def test_matrix_has_testees_and_groups() -> None:
-    page = page_of(failed("A.one", Sent(MESSAGE.hex(), name="HeartbeatRequest", version=0)), Result("B.two", "warning"))
+    page = page_of(
+        failed("A.one", SentBytes(MESSAGE.hex(), name="HeartbeatRequest", version=0)), Result("B.two", "warning")
+    )
     assert "<th>first &amp; best<br><small>codec</small></th>" in page
     assert '<th>A</th><td><span class="passed" title="1 passed">1 / 1</span></td>' in page
     assert '<a href="#1-A"><span class="failed" title="1 failed">0 / 1</span></a>' in page
@@ -37,14 +39,14 @@ def test_matrix_has_testees_and_groups() -> None:
 
 
 def test_a_failure_explains_its_message() -> None:
-    page = page_of(failed("A.one", Sent(MESSAGE.hex(), name="HeartbeatRequest", version=0)))
+    page = page_of(failed("A.one", SentBytes(MESSAGE.hex(), name="HeartbeatRequest", version=0)))
     assert "<dt>problem</dt><dd>wrong &lt;b&gt;</dd>" in page
     assert "HeartbeatRequest v0" in page
     assert "&quot;billing&lt;&quot;" in page or "billing&lt;" in page
 
 
 def test_a_failure_explains_its_exchange() -> None:
-    page = page_of(failed("A.one", Sent(REQUEST.hex(), RESPONSE.hex())))
+    page = page_of(failed("A.one", SentBytes(REQUEST.hex(), RESPONSE.hex())))
     assert "ApiVersions v0" in page
     assert "UNSUPPORTED_VERSION" in page
     assert "correlation_id" in page
@@ -52,9 +54,14 @@ def test_a_failure_explains_its_exchange() -> None:
 
 @pytest.mark.parametrize(
     "sent",
-    [Sent("00ff"), Sent("", "00"), Sent("00ff", name="NoSuchMessage"), Sent("00ff", name="FetchRequest", version=99)],
+    [
+        SentBytes("00ff"),
+        SentBytes("", "00"),
+        SentBytes("00ff", name="NoSuchMessage"),
+        SentBytes("00ff", name="FetchRequest", version=99),
+    ],
 )
-def test_bytes_that_cannot_be_explained_are_shown(sent: Sent) -> None:
+def test_bytes_that_cannot_be_explained_are_shown(sent: SentBytes) -> None:
     page = page_of(failed("A.one", sent))
     assert "<pre>" in page
     assert sent.request in page.replace(" ", "")
@@ -71,7 +78,7 @@ def test_tags_are_balanced() -> None:
         def handle_endtag(self, tag: str) -> None:
             assert open_tags.pop() == tag
 
-    Checker().feed(page_of(failed("A.one", Sent(REQUEST.hex(), RESPONSE.hex()))))
+    Checker().feed(page_of(failed("A.one", SentBytes(REQUEST.hex(), RESPONSE.hex()))))
     assert open_tags == []
 
 

@@ -15,7 +15,7 @@ from kafka_messages.protocol import DecodedRequest, decode_request, decode_respo
 from kafka_messages_tools.conversation import render
 
 from .codec_case import message_named
-from .result import OUTCOMES, Report, Result, Sent
+from .result import OUTCOMES, Report, Result, SentBytes
 
 _WIDTH = 110
 _MOST_LINES = 60  # of explained bytes, half of them at the start
@@ -145,7 +145,7 @@ def _shortened(text: str) -> str:
     return "\n".join([*lines[:half], f"… {len(lines) - 2 * half} lines left out", *lines[-half:]])
 
 
-def explained(sent: Sent) -> str:
+def explained(sent: SentBytes) -> str:
     """Return the bytes of a message or exchange field by field; in hexadecimal if that is impossible."""
     data = bytes.fromhex(sent.request)
     try:
@@ -170,7 +170,7 @@ def _class(name: str) -> Any:
 class _Exchange:
     """An exchange as the renderer takes it."""
 
-    sent: Sent
+    sent: SentBytes
     client_id: str | None = "kafka-conformance"
     broker: str = "testee"
     received_at: float | None = None
