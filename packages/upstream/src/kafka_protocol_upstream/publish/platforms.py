@@ -61,8 +61,8 @@ def _wheel(target: str, tag: str, interpreter: Interpreter, source: Path, folder
         if "musl" in tag:
             named = f"patchelf --replace-needed libc.so libc.musl-{machine}.so.1 */*/*.so"  # Alpine's name of musl
             run("sh", "-euc", f"wheel unpack *.whl; {named}; wheel pack */", folder=work)
-        named = ("--plat", tag, "--only-plat", "--wheel-dir", "out", str(next(work.glob("*.whl"))))
-        run("auditwheel", "repair", *named, folder=work)  # fails for a wheel that needs more than the tag says
+        built = str(next(work.glob("*.whl")))
+        run("auditwheel", "repair", "--plat", tag, "--only-plat", "--wheel-dir", "out", built, folder=work)
         (wheel,) = (work / "out").iterdir()
         if tag not in wheel.stem:
             raise Failed(f"auditwheel named the wheel {wheel.name}, expected {tag}")
