@@ -166,6 +166,14 @@ def test_wrong_arguments_of_the_extension_are_rejected() -> None:
     assert result(extension.encode, plan, *capsules, 3, False) is None
 
 
+def wide_plan(more: int) -> str:
+    """Return a plan of 255 structs with 255 fields each, and some fields more."""
+    inner = " ".join(f"f{n}/i" for n in range(255)), " ".join(map(str, range(255)))
+    outer = " ".join([f"s{n}/@S" for n in range(255)] + [f"x{n}/i" for n in range(more)])
+    places = " ".join([f"{n}@0" for n in range(255)] + [f"{n}" for n in range(255, 255 + more)])
+    return f"1\n:S {inner[0]}\n0 {inner[1]}\n:T {outer}\n0 {places}\n"
+
+
 def test_invalid_plans_are_rejected_or_harmless() -> None:
     assert result(extension.plan, "7\n", False) == (ValueError, "line 1 of the plan: unsupported plan format")
     assert result(extension.plan, "1\n:A a/i\n0 0 0\n", False) == (
@@ -176,6 +184,8 @@ def test_invalid_plans_are_rejected_or_harmless() -> None:
         f":S{n} a/@S{n - 1} b/@S{n - 1}\n0 0@{n - 1} 1@{n - 1}\n" for n in range(1, 20)
     )
     assert result(extension.plan, deep, False) == (ValueError, "the plan has too many columns")
+    assert not isinstance(result(extension.plan, wide_plan(253), False), tuple)  # 65,536 columns with those of the plan
+    assert result(extension.plan, wide_plan(254), False) == (ValueError, "the plan has too many columns")
     for digits in ("0" * 31, "g" * 32):
         expected = "line 2 of the plan: a default does not have the type of its field"
         assert result(extension.plan, f"1\n:A a/u={digits}\n0 0\n", False) == (ValueError, expected)

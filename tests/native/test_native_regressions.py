@@ -278,3 +278,21 @@ def test_readers_are_complete_when_other_code_finds_them() -> None:
         core.ReadMethod(native._package, Base, "read").__get__(None, Base)
     """
     assert run_in_new_process(program) == ("read\n" if sys.version_info < (3, 13) else "")
+
+
+def test_makers_of_other_classes_are_not_found() -> None:
+    """The representation of a class that is refused may look for objects that are not yet complete."""
+    found: list[object] = []
+
+    class Looking(type):
+        def __repr__(cls) -> str:
+            found.extend(each for each in gc.get_objects() if type(each) is core.Maker and each not in before)
+            return "other"
+
+    class Other(metaclass=Looking):
+        __slots__ = ()
+
+    before = [each for each in gc.get_objects() if type(each) is core.Maker]
+    with pytest.raises(TypeError, match=r"^other is not a class of the plan$"):
+        core.Maker(FetchRequest._native, Other)
+    assert found == []

@@ -144,8 +144,8 @@ static PyObject *maker_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     }
     maker->init = attribute_of((PyTypeObject *)cls, maker->plan->package->init_name);
     if (maker->structure != NULL && maker->init != NULL) return (PyObject *)maker;
-    PyErr_Format(PyExc_TypeError, "%R is not a class of the plan", cls);
     Py_DECREF(maker);
+    PyErr_Format(PyExc_TypeError, "%R is not a class of the plan", cls);     /* after: its repr() may find the maker */
     return NULL;
 }
 

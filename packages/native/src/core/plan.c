@@ -1,6 +1,5 @@
-/* Plans: the structs of a message bound to their classes, and the layouts of its versions.
- *
- * Fields are slots of checked classes, and each of them is filled exactly once. */
+/* Plans: the structs of a message bound to their classes, and the layouts of its versions. Fields are slots of checked
+ * classes, each filled exactly once: the parser lists each field once (text.c), and slots are distinct (see below). */
 #include "core.h"
 #include <structmember.h>
 

@@ -237,7 +237,7 @@ INLINE int read_section(const TextLayout *layout, PyObject *object, In *in)
     return 0;
 }
 
-/* Reads a struct and fills every slot. A layout lists each field once: in `ops`, `absent` or `tags` (see plan.c). */
+/* Reads a struct and fills every slot. A layout lists each field once: in `ops`, `absent` or `tags` (see text.c). */
 static PyObject *read_struct(const TextLayout *layout, In *in)
 {
     const TextStruct *structure = layout->structure;

@@ -55,7 +55,7 @@ void *get_from(Arena *arena, int64_t size)
     return start + (-(uintptr_t)(chunk + 1) & 15);
 }
 
-/* Returns the place of the next element of `*array`, which moves when it is full. */
+/* Returns the place of the next element of `*array`, which moves when it is full. The caller bounds `*count`. */
 void *next_in(Arena *arena, void *array, uint32_t *count, uint32_t *capacity, int64_t size)
 {
     void **start = array;

@@ -9,7 +9,7 @@ typedef struct {
 static Field *add_field(Maker *maker, const char *name, int kind, uint32_t domain)
 {
     Plan *plan = maker->plan;
-    if (plan->field_count > MAX_COLUMNS) give_up(&plan->arena, MALFORMED, 0, "the plan has too many columns");
+    if (plan->field_count >= MAX_COLUMNS) give_up(&plan->arena, MALFORMED, 0, "the plan has too many columns");
     Field *field = next_in(&plan->arena, &plan->fields, &plan->field_count, &maker->field_capacity, sizeof(Field));
     *field = (Field){.name = name, .kind = (uint8_t)kind, .domain = domain, .span = 1};
     return field;

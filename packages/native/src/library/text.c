@@ -267,7 +267,7 @@ static void read_tags(Reader *reader, TextLayout *layout, uint8_t *seen)
 {
     layout->is_unsupported |= *reader->p++ == '&' || take(reader, ';');
     layout->has_tags = 1;
-    layout->tags = layout->ops + layout->op_count;
+    layout->tags = layout->ops + layout->op_count;     /* directly: the core iterates over both at once */
     layout->least += 1;
     EXPECT(at_end_of_word(reader), "unexpected characters at the start of a tag section");
     while (take(reader, ' ')) {
@@ -367,6 +367,7 @@ static void bind_versions(Reader *reader)
 static void read_lines(Reader *reader)
 {
     int64_t lines = 1, structs = 0, commas = 0;
+    EXPECT(reader->end - reader->p <= INT32_MAX, "the text has 2 GiB or more");    /* so that counts of words are ints */
     for (const char *p = reader->p; p < reader->end; p++) {
         lines += *p == '\n';
         structs += *p == '\n' && p + 1 < reader->end && p[1] == ':';
