@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shlex
 import sys
 import tempfile
@@ -62,13 +63,18 @@ def _wheel(target: str, tag: str, interpreter: Interpreter, source: Path, folder
             named = f"patchelf --replace-needed libc.so libc.musl-{machine}.so.1 */*/*.so"  # Alpine's name of musl
             run("sh", "-euc", f"wheel unpack *.whl; {named}; wheel pack */", folder=work)
         built = str(next(work.glob("*.whl")))
-        run("auditwheel", "repair", "--plat", tag, "--only-plat", "--wheel-dir", "out", built, folder=work)
+        run("auditwheel", "repair", "--plat", "auto", "--wheel-dir", "out", built, folder=work)
         (wheel,) = (work / "out").iterdir()
-        if tag not in wheel.stem:
+        if min(_versions(wheel.stem), default=(99,)) > min(_versions(tag)):  # it may need an older library only
             raise Failed(f"auditwheel named the wheel {wheel.name}, expected {tag}")
         columns = ZipFile(wheel).extract("kafka_messages_native/_columns.abi3.so", name)
         run("abi3audit", "--strict", "--assume-minimum-abi3", "3.11", columns)
         return wheel.replace(folder / wheel.name)
+
+
+def _versions(tags: str) -> list[tuple[int, ...]]:
+    """Return the versions of the C library in platform tags."""
+    return [(int(major), int(minor)) for major, minor in re.findall(r"linux_(\d+)_(\d+)_", tags)]
 
 
 def debian(machine: str) -> Path:
