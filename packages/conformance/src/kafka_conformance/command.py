@@ -6,13 +6,14 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from .case import Case, selected
 from .codec_case import codec_cases
 from .codec_run import run_codec
 from .known import known_failures, mark_known
 from .pipe import TesteeError
-from .result import Report
+from .result import Report, ReportError, load
 from .text import save_junit, to_text
 
 
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         return status
-    except (TesteeError, OSError) as error:
+    except (TesteeError, ReportError, OSError) as error:
         print(f"kafka-conformance: {error}", file=sys.stderr)
         return 2
 
@@ -45,6 +46,10 @@ def _parser() -> argparse.ArgumentParser:
     codec.add_argument("--timeout", type=float, default=10, help="seconds for an answer (default: %(default)g)")
     _add_common(codec)
     codec.set_defaults(run=_codec)
+    report = commands.add_parser("report", help="make an HTML page of reports")
+    report.add_argument("files", nargs="+", metavar="FILE", help="reports that --json wrote")
+    report.add_argument("--html", required=True, metavar="FILE", help="page to write")
+    report.set_defaults(run=_report)
     return parser
 
 
@@ -82,6 +87,14 @@ def _show(options: argparse.Namespace) -> int:
 def _codec(options: argparse.Namespace) -> int:
     cases = selected(codec_cases(), options.only)
     return _finish(options, asyncio.run(run_codec(options.command, cases, options.timeout)))
+
+
+def _report(options: argparse.Namespace) -> int:
+    from .html import to_html
+
+    page = to_html([load(path) for path in options.files])
+    Path(options.html).write_text(page, encoding="utf-8")
+    return 0
 
 
 def _finish(options: argparse.Namespace, report: Report) -> int:
