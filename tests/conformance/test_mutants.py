@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterable, Sequence
 
 import pytest
-
 from kafka_conformance.case import selected
 from kafka_conformance.codec_case import CodecCase, codec_cases, written
 from kafka_conformance.codec_run import run_codec
+
 from tests.conformance.mutants import MUTANTS
 
 CASES = list(codec_cases())
