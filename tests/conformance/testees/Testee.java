@@ -1,5 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.message.ResponseHeaderData;
 import org.apache.kafka.common.message.ApiMessageType;
@@ -82,23 +84,29 @@ public final class Testee {
             return;
         }
         String kind = request.get("kind").textValue();
-        ByteBuffer data = ByteBuffer.wrap(HexFormat.of().parseHex(request.path("data").asText()));
+        ByteBuffer input = ByteBuffer.wrap(HexFormat.of().parseHex(request.path("data").asText()));
         if (kind.equals("records")) {
-            if (!operation.equals("rewrite")) {
-                throw new UnsupportedException("record batches have no JSON converter");
+            if (operation.equals("encode")) {
+                throw new UnsupportedException("batches have headers that records do not have");
             }
-            answer.put("data", HexFormat.of().formatHex(rewritten(data)));
+            ArrayNode records = MAPPER.createArrayNode();
+            byte[] data = rewritten(input, records);
+            if (operation.equals("decode")) {
+                answer.putObject("json").set("records", records);
+            } else {
+                answer.put("data", HexFormat.of().formatHex(data));
+            }
             return;
         }
         boolean isFrame = !kind.equals("message");
         Map<String, Part> parts = parts(kind, request.get("name").textValue(), request.get("version").shortValue());
         Map<String, Message> messages = new LinkedHashMap<>();
         if (isFrame && !operation.equals("encode")) {
-            int size = data.getInt();
-            if (size < 0 || size > data.remaining()) {
-                throw new IllegalArgumentException("a frame of " + size + " bytes with " + data.remaining());
+            int size = input.getInt();
+            if (size < 0 || size > input.remaining()) {
+                throw new IllegalArgumentException("a frame of " + size + " bytes with " + input.remaining());
             }
-            data.limit(data.position() + size);
+            input.limit(input.position() + size);
         }
         for (Map.Entry<String, Part> entry : parts.entrySet()) {
             Part part = entry.getValue();
@@ -109,7 +117,7 @@ public final class Testee {
                 messages.put(entry.getKey(), (Message) read);
             } else {
                 Message message = part.create();
-                message.read(new ByteBufferAccessor(data), part.version());
+                message.read(new ByteBufferAccessor(input), part.version());
                 messages.put(entry.getKey(), message);
             }
         }
@@ -201,13 +209,32 @@ public final class Testee {
     }
 
     /** Reads the records of all batches, and writes the batches as a broker does: unchanged. */
-    private static byte[] rewritten(ByteBuffer data) throws IOException {
+    private static byte[] rewritten(ByteBuffer input, ArrayNode records) throws IOException {
         ByteBufferOutputStream out = new ByteBufferOutputStream(1024);
-        for (MutableRecordBatch batch : MemoryRecords.readableRecords(data).batches()) {
+        for (MutableRecordBatch batch : MemoryRecords.readableRecords(input).batches()) {
             batch.ensureValid();
-            batch.forEach(Record::ensureValid);
+            for (Record record : batch) {
+                record.ensureValid();
+                if (!batch.isControlBatch()) {
+                    putFields(record, records.addObject());
+                }
+            }
             batch.writeTo(out);
         }
         return MessageUtil.byteBufferToArray(out.buffer().flip());
+    }
+
+    private static void putFields(Record record, ObjectNode json) {
+        json.put("offset", record.offset()).put("timestamp", record.timestamp());
+        json.put("key", hex(record.key())).put("value", hex(record.value()));
+        ArrayNode headers = json.putArray("headers");
+        for (Header header : record.headers()) {
+            String value = header.value() == null ? null : HexFormat.of().formatHex(header.value());
+            headers.addArray().add(header.key()).add(value);
+        }
+    }
+
+    private static String hex(ByteBuffer content) {
+        return content == null ? null : HexFormat.of().formatHex(MessageUtil.byteBufferToArray(content));
     }
 }

@@ -45,6 +45,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         raise UnsupportedError(f"there is no {name} {version}")
     is_frame = kind != "message"
     data = bytes.fromhex(request["data"])
+    if is_frame and len(data) < 4 + int.from_bytes(data[:4], "big"):
+        raise ValueError("the frame is incomplete")  # as the client waits for the rest
     message = cls.decode(data, version=version, header=is_frame, framed=is_frame)
     if not is_frame and issubclass(cls, ApiMessage):
         message.with_header()  # as the client does before it encodes; not written here

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from kio.index import UnknownEntity, load_entity_schema
 from kio.records.readers import read_batch
-from kio.records.schema import RecordBatch
+from kio.records.schema import Record, RecordBatch
 from kio.records.writers import write_batch
 from kio.serial import entity_reader, entity_writer
 from kio.serial.readers import read_int32
@@ -35,6 +35,7 @@ _RENAMED = {  # in Kafka 4.4, which is later than kio's definitions
     ("StreamsGroupHeartbeatResponse", "acceptableRecoveryLag"): "acceptableRecoveryLagLegacy",
 }
 _RECORDS = "records"
+_CONTROL = 0x20  # attribute of a batch
 
 
 class UnsupportedError(Exception):
@@ -46,7 +47,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         return {"name": f"kio {version_of('kio')}", "operations": ["rewrite", "decode"]}
     data, kind = bytes.fromhex(request["data"]), request["kind"]
     if kind == _RECORDS and request["op"] == "decode":
-        raise UnsupportedError("records have no JSON form here")
+        found = [record for batch in batches(data) if not batch.attributes & _CONTROL for record in batch.records]
+        return {"json": {"records": list(map(record_to_json, found))}}
     if kind == _RECORDS:
         return {"data": written((write_batch, batch) for batch in batches(data)).hex()}
     body = entity_class(request["name"], request["version"])
@@ -54,7 +56,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     offset = 0
     if kind != "message":
         frame_size, offset = read_int32(data, 0)
-        data = data[: offset + frame_size]
+        if not 0 <= frame_size <= len(data) - offset:
+            raise ValueError(f"a frame of {frame_size} bytes")
     read = []
     for part in parts:
         message, size = entity_reader(part)(data, offset)
@@ -64,8 +67,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         again = written((entity_writer(type(message)), message) for message in read)
         length = b"" if kind == "message" else written([(write_int32, len(again))])
         return {"data": (length + again).hex()}
-    found = [to_json(message) for message in read]
-    return {"json": found[0] if kind == "message" else {"header": found[0], "message": found[1]}}
+    values = [to_json(message) for message in read]
+    return {"json": values[0] if kind == "message" else {"header": values[0], "message": values[1]}}
 
 
 def entity_class(name: str, version: int) -> Any:
@@ -79,7 +82,7 @@ def entity_class(name: str, version: int) -> Any:
         raise UnsupportedError(str(error)) from None
 
 
-def batches(data: bytes) -> Iterator[object]:
+def batches(data: bytes) -> Iterator[RecordBatch]:
     """Yield the batches of format 2. As in a Fetch response, the last one may be incomplete."""
     offset = 0
     while offset + 12 <= len(data) and offset + 12 + read_int32(data, offset + 8)[0] <= len(data):
@@ -88,6 +91,20 @@ def batches(data: bytes) -> Iterator[object]:
         batch, size = read_batch(data, offset)
         offset += size
         yield batch
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    return {
+        "offset": record.offset,
+        "timestamp": to_json(record.timestamp),
+        "key": hex_of(record.key),
+        "value": hex_of(record.value),
+        "headers": [[None if each.key is None else each.key.decode(), hex_of(each.value)] for each in record.headers],
+    }
+
+
+def hex_of(content: bytes | None) -> str | None:
+    return None if content is None else content.hex()
 
 
 def written(parts: Any) -> bytes:

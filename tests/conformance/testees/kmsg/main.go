@@ -111,12 +111,13 @@ func forName(name string) versioned {
 	return nil
 }
 
-// rewriteRecords rewrites batches of format 2. As in franz-go's client, the last batch may be incomplete.
-func rewriteRecords(input []byte) ([]byte, error) {
-	const beforeAttributes = 21
-	var output []byte
-	for len(input) >= 17 {
-		length := int(int32(binary.BigEndian.Uint32(input[8:]))) + 12
+// rewriteRecords rewrites batches of format 2. As in franz-go's client, the last batch may be incomplete. Checksums,
+// counts and sizes are the task of kmsg's users; compression too, so that compressed batches are not run.
+func rewriteRecords(input []byte) (output []byte, err error) {
+	const beforeLength, beforeAttributes = 12, 21
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	for len(input) >= beforeAttributes {
+		length := int(int32(binary.BigEndian.Uint32(input[8:]))) + beforeLength
 		if length > len(input) {
 			break
 		}
@@ -130,24 +131,30 @@ func rewriteRecords(input []byte) ([]byte, error) {
 		if err := batch.ReadFrom(input[:length]); err != nil {
 			return nil, err
 		}
-		sum := crc32.Checksum(input[beforeAttributes:length], crc32.MakeTable(crc32.Castagnoli))
+		sum := crc32.Checksum(input[beforeAttributes:length], castagnoli)
 		if int32(sum) != batch.CRC {
 			return nil, errors.New("the checksum differs")
 		}
-		if isCompressed := batch.Attributes&7 != 0; !isCompressed {
-			records, err := rewriteEach(batch.Records, batch.NumRecords)
-			if err != nil {
-				return nil, err
-			}
-			batch.Records = records
+		if compression := batch.Attributes & 7; compression > 4 {
+			return nil, fmt.Errorf("compression type %d", compression)
+		} else if compression != 0 {
+			return nil, fmt.Errorf("%w: compression", errUnsupported)
 		}
+		if batch.Records, err = rewriteEach(batch.Records, batch.NumRecords); err != nil {
+			return nil, err
+		}
+		batch.Length = int32(len(batch.AppendTo(nil)) - beforeLength)
+		again := batch.AppendTo(nil)
+		batch.CRC = int32(crc32.Checksum(again[beforeAttributes:], castagnoli))
 		output, input = batch.AppendTo(output), input[length:]
 	}
 	return output, nil
 }
 
-func rewriteEach(input []byte, count int32) ([]byte, error) {
-	var output []byte
+func rewriteEach(input []byte, count int32) (output []byte, err error) {
+	if count < 0 {
+		return nil, fmt.Errorf("%d records", count)
+	}
 	for ; count > 0; count-- {
 		length, size := binary.Varint(input)
 		if size <= 0 || length < 0 || length > int64(len(input)-size) {
@@ -158,7 +165,12 @@ func rewriteEach(input []byte, count int32) ([]byte, error) {
 		if err := record.ReadFrom(input[:end]); err != nil {
 			return nil, err
 		}
+		record.Length = 0 // takes one byte
+		record.Length = int32(len(record.AppendTo(nil)) - 1)
 		output, input = record.AppendTo(output), input[end:]
+	}
+	if len(input) > 0 {
+		return nil, fmt.Errorf("%d bytes after the last record", len(input))
 	}
 	return output, nil
 }
