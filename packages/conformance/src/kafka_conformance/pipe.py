@@ -165,8 +165,10 @@ class Testee:
         if process.returncode is None:
             with suppress(ProcessLookupError):  # with the programs that it started
                 os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-        while await process.stdout.read(1 << 16):  # asyncio waits for the end of its pipes
-            pass
-        await process.wait()
+        with suppress(TimeoutError):  # a program that it started in another session may keep the pipe open
+            async with asyncio.timeout(2):
+                while await process.stdout.read(1 << 16):  # asyncio waits for the end of the pipes
+                    pass
+                await process.wait()
         for task in self._tasks:
             task.cancel()
