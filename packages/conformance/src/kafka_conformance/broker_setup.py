@@ -12,6 +12,7 @@ from .wire import CaseFailure
 _LOADING = (14, 15, 16)  # COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR
 _NO_LEADER = (3, 5, 6, 9)  # UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER
 _GROUP, _TRANSACTION = 0, 1
+_MOST_IDS = 100
 
 
 def prepare(session: Session, words: str) -> None:
@@ -69,29 +70,36 @@ def _producer(session: Session, _: list[str], transactional_id: str | None = Non
 
 
 def _transactional(session: Session, _: list[str]) -> None:
-    transactional_id = session.variables["transactionalId"]
-    _coordinator(session, transactional_id, _TRANSACTION)
-    _producer(session, [], transactional_id)
+    _coordinator(session, "transactionalId", _TRANSACTION)
+    _producer(session, [], session.variables["transactionalId"])
 
 
-def _coordinator(session: Session, key: str, kind: int) -> int:
+def _find(session: Session, key: str, kind: int) -> dict[str, Any]:
     message = {"key": key, "keyType": kind, "coordinatorKeys": [key]}
     answer = session.ask("FindCoordinator", (0 if kind == _GROUP else 1, 6), message, retry=_LOADING)
-    found = answer["coordinators"][0] if "coordinators" in answer else answer
+    found: dict[str, Any] = answer["coordinators"][0] if "coordinators" in answer else answer
     _succeed(found)
+    return found
+
+
+def _coordinator(session: Session, name: str, kind: int) -> dict[str, Any]:
+    """Find the coordinator of the id in a variable, and an unused id with the same coordinator."""
+    found = _find(session, session.variables[name], kind)
     session.routes["group" if kind == _GROUP else "transaction"] = found["host"], found["port"]
-    node: int = found["nodeId"]
-    return node
+    others = (f"{session.variables['prefix']}-none{number}" for number in range(_MOST_IDS))
+    is_single = len(session.cluster.brokers) < 2
+    unknown = next(each for each in others if is_single or _find(session, each, kind)["nodeId"] == found["nodeId"])
+    session.variables[f"unknown{name[0].upper()}{name[1:]}"] = unknown
+    return found
 
 
 def _group(session: Session, _: list[str]) -> None:
     """Find the coordinator of the group, and wait until it answers."""
-    group = session.variables["group"]
-    node = _coordinator(session, group, _GROUP)
+    node = _coordinator(session, "group", _GROUP)["nodeId"]
     brokers = session.ask("Metadata", (1, 9), {"topics": []})["brokers"]
     host, port = next(((each["host"], each["port"]) for each in brokers if each["nodeId"] == node), ("", -1))
     session.variables |= {"coordinatorId": node, "coordinatorHost": host, "coordinatorPort": port}
-    session.ask("OffsetFetch", (2, 7), {"groupId": group, "topics": None}, retry=_LOADING)
+    session.ask("OffsetFetch", (2, 7), {"groupId": session.variables["group"], "topics": None}, retry=_LOADING)
 
 
 def _member(session: Session, _: list[str]) -> None:

@@ -12,7 +12,6 @@ from .result import BY_SEVERITY, Result
 from .session import Answer, NotRun, Session
 from .wire import CaseFailure, ConnectionEnded, Deadline, NoResponse
 
-_RETRY_SECONDS = 0.1
 _STEPS_OF_TIME = 4  # a case may take as long as this number of steps without response
 
 
@@ -91,23 +90,21 @@ def _step(session: Session, step: Step) -> None:
     if name == "$notLeader":
         leader = session.routes["leader"]
         session.connect(name, next(each for each in session.cluster.brokers.values() if each != leader))
+    if step.expect not in (None, "closed", "nothing"):
+        sent = step.send
+        answer = session.answer(sent, name, step.retry) if sent else _late(session, step, name)
+        _compare(session, step, answer)
+        return
     if step.send is not None:
         session.send(step.send, name)
     if step.expect == "closed":
         with suppress(ConnectionEnded):
             session.expect_end(name)
-    elif step.expect not in (None, "nothing"):
-        _compare(session, step, _answer(session, step, name))
 
 
-def _answer(session: Session, step: Step, name: str) -> Answer:
-    """Return the response, after repeating the request as long as its error codes say so."""
-    answer = session.receive(name, step.read_as, step.correlation_id or 0)
-    while step.send is not None and answer.codes.intersection(step.retry):
-        session.deadline.sleep(_RETRY_SECONDS)
-        session.send(step.send, name)
-        answer = session.receive(name)
-    return answer
+def _late(session: Session, step: Step, name: str) -> Answer:
+    """Return the response to a request of an earlier step."""
+    return session.receive(name, step.read_as, step.correlation_id or 0)
 
 
 def _compare(session: Session, step: Step, answer: Answer) -> None:

@@ -49,13 +49,19 @@ def _parser() -> argparse.ArgumentParser:
     _add_common(codec)
     codec.set_defaults(run=_codec)
     broker = commands.add_parser("broker", help="test a broker")
-    broker.add_argument("address", type=_address, metavar="HOST:PORT", help="address of one broker, without TLS and SASL")
+    broker.add_argument(
+        "address", type=_address, metavar="HOST:PORT", help="address of one broker, without TLS and SASL"
+    )
     limits = broker.add_mutually_exclusive_group()
     limits.add_argument("--disposable", action="store_true", help="send also requests that change the whole cluster")
     limits.add_argument("--read-only", action="store_true", help="create no topics, groups or transactional ids")
     broker.add_argument(
-        *("--expect-address",), action="append", default=[], type=_address, metavar="HOST:PORT", help="fail if a "
-        "response has an address that is not given; repeat it for each broker"
+        *("--expect-address",),
+        action="append",
+        default=[],
+        type=_address,
+        metavar="HOST:PORT",
+        help="fail if a " "response has an address that is not given; repeat it for each broker",
     )
     broker.add_argument("--timeout", type=float, default=10, help="seconds for a response (default: %(default)g)")
     _add_common(broker)

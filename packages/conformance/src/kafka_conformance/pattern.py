@@ -129,7 +129,9 @@ def _special(word: str, rest: Any, value: Any, variables: Variables, path: str) 
         return _first(mismatch(each, value, variables, path) for each in rest)
     if word == "batches":
         batches = _batches(value)
-        return _differs(path, "batches", batches) if isinstance(batches, str) else mismatch(rest, batches, variables, path)
+        return (
+            _differs(path, "batches", batches) if isinstance(batches, str) else mismatch(rest, batches, variables, path)
+        )
     wanted = replaced(rest, variables)
     if word == "in":
         return None if value in wanted else _differs(path, f"one of {_shown(wanted)}", value)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -78,21 +79,26 @@ class Session:
         """Addresses of the leader and the coordinators, once they are known."""
         self._wires: dict[tuple[str, Address], Wire] = {}
         self._last: dict[str, Wire] = {}
+        self._fixed: set[str] = set()
         self._pending: dict[str, deque[Pending]] = {}
         self._ids = count(1)
 
     def wire(self, name: str, api_name: str = BY_ANY) -> Wire:
         """Return the connection of a name to the broker that serves an API; the last one, if any broker does."""
         route = ROUTES.get(api_name, BY_ANY)
-        if name in self._last and (route == BY_ANY or len(self.cluster.brokers) < 2):
+        if name in self._last and (route == BY_ANY or name in self._fixed or len(self.cluster.brokers) < 2):
             return self._last[name]
         address = self.cluster.controller if route == "controller" else self.routes.get(route)
         if address is None or len(self.cluster.brokers) < 2:
             address = self.cluster.address
-        return self.connect(name, address)
+        return self._connected(name, address)
 
-    def connect(self, name: str, address: Address) -> Wire:
-        """Return the connection of a name to an address, which becomes the last one. Raises NoResponse."""
+    def connect(self, name: str, address: Address) -> None:
+        """Open the connection of a name, for all requests. Raises NoResponse."""
+        self._fixed.add(name)
+        self._connected(name, address)
+
+    def _connected(self, name: str, address: Address) -> Wire:
         if (name, address) not in self._wires:
             self._wires[name, address] = Wire(address, self.deadline)
         self._last[name] = self._wires[name, address]
@@ -154,7 +160,9 @@ class Session:
     def expect_end(self, name: str) -> None:
         """Wait until the broker closes a connection. Raises CaseFailure if it does not, or ConnectionEnded."""
         waiting = self._waiting(name)
-        frame = self._frame(waiting.popleft() if waiting else Pending(self.wire(name), ReadAs(api="", version=0), 0, b""))
+        frame = self._frame(
+            waiting.popleft() if waiting else Pending(self.wire(name), ReadAs(api="", version=0), 0, b"")
+        )
         raise CaseFailure(f"expected the end of the connection, got {frame[:32].hex()}")
 
     def _decoded(self, pending: Pending, frame: bytes) -> Answer:
@@ -178,14 +186,21 @@ class Session:
                 place = f"{name}, {each.path}" if each.path else name
                 yield f"{place}: the address {each.host}:{each.port} is not expected"
 
-    def ask(self, name: str, versions: Versions, message: Mapping[str, Any], retry: Sequence[int] = ()) -> dict[str, Any]:
-        """Send a request and return the response as JSON, repeated as long as it has one of the error codes."""
+    def answer(self, send: Send, name: str = "a", retry: Sequence[int] = ()) -> Answer:
+        """Send a request and return the response; repeat it for the time of a step while it has one of the codes."""
+        end = monotonic() + self.deadline.per_step
         while True:
-            self.send(Send(api=name, version=versions, message=message))
-            answer = self.receive()
-            if not answer.codes.intersection(retry):
-                return answer.json
+            self.send(send, name)
+            answer = self.receive(name)
+            if monotonic() >= end or not answer.codes.intersection(retry):
+                return answer
             self.deadline.sleep(_RETRY_SECONDS)
+
+    def ask(
+        self, name: str, versions: Versions, message: Mapping[str, Any], retry: Sequence[int] = ()
+    ) -> dict[str, Any]:
+        """Return the response to a request as JSON; arguments as ``answer``."""
+        return self.answer(Send(api=name, version=versions, message=message), retry=retry).json
 
     def unread(self) -> bytes:
         """Return bytes that no request asked for."""
