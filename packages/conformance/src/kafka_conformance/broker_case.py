@@ -104,29 +104,26 @@ class BrokerCase(Case):
         return lines
 
 
-_KEYS = {"as": "read_as", "correlationId": "correlation_id", "class": "access"}
+_KEYS = {"read_as": "as", "correlation_id": "correlationId", "access": "class"}
 T = TypeVar("T")
 
 
 def built(cls: type[T], row: Mapping[str, Any], where: str) -> T:
     """Return an instance of a dataclass. Raises CaseError with the place of an unknown or missing key."""
-    known = {each.name: each for each in fields(cls)}  # type: ignore[arg-type]
-    names = {key: _KEYS.get(key, key) for key in row}
-    for key, name in names.items():
-        if name not in known or key in _KEYS.values():
-            raise CaseError(f"{where}: unknown key {key!r}{did_you_mean(key, [*known, *_KEYS])}")
-    for name, each in known.items():
-        if each.default is MISSING and each.default_factory is MISSING and name not in names.values():
-            raise CaseError(f"{where}: the key {name!r} is missing")
-    nested: dict[str, type[Any]] = {"send": Send, "read_as": ReadAs}
-    values = {}
-    for key, value in row.items():
-        place, name = f"{where}: {key}", names[key]
-        if name in ("steps", "cleanup"):
-            values[name] = [built(Step, one, f"{place}[{index}]") for index, one in enumerate(value)]
-        else:
-            values[name] = built(nested[name], value, place) if name in nested else value
-    return cls(**values)
+    known = {_KEYS.get(each.name, each.name): each for each in fields(cls)}  # type: ignore[arg-type]
+    if unknown := next((key for key in row if key not in known), None):
+        raise CaseError(f"{where}: unknown key {unknown!r}{did_you_mean(unknown, known)}")
+    for key, each in known.items():
+        if each.default is MISSING and each.default_factory is MISSING and key not in row:
+            raise CaseError(f"{where}: the key {key!r} is missing")
+    return cls(**{known[key].name: _nested(key, value, f"{where}: {key}") for key, value in row.items()})
+
+
+def _nested(key: str, value: Any, where: str) -> Any:
+    if key in ("steps", "cleanup"):
+        return [built(Step, each, f"{where}[{index}]") for index, each in enumerate(value)]
+    cls: type[Any] | None = {"send": Send, "as": ReadAs}.get(key)
+    return value if cls is None else built(cls, value, where)
 
 
 def written_broker_cases() -> Iterator[BrokerCase]:

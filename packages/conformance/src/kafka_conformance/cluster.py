@@ -8,12 +8,13 @@ from typing import Any, TypeAlias
 
 from kafka_messages import ApiVersionsRequest, ApiVersionsResponse
 from kafka_messages.errors import KafkaMessageError
-from kafka_messages.protocol import api, decode_response, encode_request
+from kafka_messages.protocol import ErrorCode, api, decode_response, encode_request
 
 from .wire import CaseFailure, Deadline, Wire
 
 Address: TypeAlias = tuple[str, int]
 CLIENT_ID = "kafka-conformance"
+_ID = 1
 BY_ANY = ""
 ROUTES = {
     **dict.fromkeys(("Produce", "Fetch", "ListOffsets", "OffsetForLeaderEpoch", "DeleteRecords"), "leader"),
@@ -77,9 +78,11 @@ def _api_versions(address: Address, version: int, timeout: float) -> ApiVersions
     wire = Wire(address, Deadline(timeout, timeout))
     request = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
     try:
-        wire.send(encode_request(request.downgraded(version), version, 1, CLIENT_ID))
+        wire.send(encode_request(request.downgraded(version), version, _ID, CLIENT_ID))
         payload = wire.receive()[4:]
-        fallback = payload[4:6] == b"\0\x23"
-        return decode_response(payload, api(ApiVersionsRequest), 0 if fallback else version).message
+        if payload[:4] != _ID.to_bytes(4):
+            raise CaseFailure(f"the response has another correlation id: {payload[:4].hex()}")
+        is_fallback = payload[4:6] == ErrorCode.UNSUPPORTED_VERSION.to_bytes(2)
+        return decode_response(payload, api(ApiVersionsRequest), 0 if is_fallback else version).message
     finally:
         wire.close()
