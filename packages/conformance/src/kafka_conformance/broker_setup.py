@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from .pattern import now, replaced
-from .session import Session
+from .session import NotRun, Session
 from .wire import CaseFailure
 
 _LOADING = (14, 15, 16)  # COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR
@@ -49,7 +50,13 @@ def _topic(session: Session, words: list[str]) -> None:
     session.variables |= {"topicId": found.get("topicId"), "leaderId": leader, "leaderHost": host, "leaderPort": port}
     session.routes["leader"] = host, port
     parts = [{"partitionIndex": index, "timestamp": -1} for index in range(count)]
-    ask("ListOffsets", (1, 6), {"replicaId": -1, "topics": [{"name": name, "partitions": parts}]}, retry=_NO_LEADER)
+    _wait(session, "ListOffsets", {"replicaId": -1, "topics": [{"name": name, "partitions": parts}]}, _NO_LEADER)
+
+
+def _wait(session: Session, name: str, message: dict[str, Any], retry: Sequence[int]) -> None:
+    """Wait until a request has no transient error; other errors are the concern of other cases."""
+    with suppress(CaseFailure, NotRun):
+        session.ask(name, (1, 7), message, retry)
 
 
 def _records(session: Session, words: list[str]) -> None:
@@ -95,11 +102,10 @@ def _coordinator(session: Session, name: str, kind: int) -> dict[str, Any]:
 
 def _group(session: Session, _: list[str]) -> None:
     """Find the coordinator of the group, and wait until it answers."""
-    node = _coordinator(session, "group", _GROUP)["nodeId"]
-    brokers = session.ask("Metadata", (1, 9), {"topics": []})["brokers"]
-    host, port = next(((each["host"], each["port"]) for each in brokers if each["nodeId"] == node), ("", -1))
-    session.variables |= {"coordinatorId": node, "coordinatorHost": host, "coordinatorPort": port}
-    session.ask("OffsetFetch", (2, 7), {"groupId": session.variables["group"], "topics": None}, retry=_LOADING)
+    found = _coordinator(session, "group", _GROUP)
+    host, port = session.cluster.brokers.get(found["nodeId"], (found["host"], found["port"]))
+    session.variables |= {"coordinatorId": found["nodeId"], "coordinatorHost": host, "coordinatorPort": port}
+    _wait(session, "OffsetFetch", {"groupId": session.variables["group"], "topics": []}, _LOADING)
 
 
 def _member(session: Session, _: list[str]) -> None:

@@ -32,7 +32,7 @@ def run_case(case: BrokerCase, cluster: Cluster, prefix: str, timeout: float) ->
     except NotRun as reason:
         return Result(case.id, "not run", str(reason)), False
     except CaseFailure as error:
-        problem, silent = str(error), isinstance(error, NoResponse)
+        problem, silent = str(error), isinstance(error, NoResponse) and not session.is_answered
     except (KeyError, IndexError, TypeError, ValueError, StopIteration) as error:
         problem = f"the response lacks what the next step needs: {type(error).__name__}: {error}"
     finally:

@@ -25,6 +25,7 @@ from .result import Sent
 from .wire import CaseFailure, Deadline, Wire
 
 _LONGEST_SHOWN = 1 << 16  # bytes of a frame in the report
+_SETUP = "setup"
 _RETRY_SECONDS = 0.1
 
 
@@ -75,6 +76,7 @@ class Session:
         self.sent: list[Sent] = []
         self.foreign: list[str] = []
         """Addresses in responses that are not expected, with their places."""
+        self.is_answered = False
         self.routes: dict[str, Address] = {}
         """Addresses of the leader and the coordinators, once they are known."""
         self._wires: dict[tuple[str, Address], Wire] = {}
@@ -152,6 +154,7 @@ class Session:
         frame = b""
         try:
             frame = pending.wire.receive()
+            self.is_answered = True
         finally:
             shown = (pending.data[:_LONGEST_SHOWN].hex(), frame[:_LONGEST_SHOWN].hex())
             self.sent.append(Sent(*shown))
@@ -199,8 +202,8 @@ class Session:
     def ask(
         self, name: str, versions: Versions, message: Mapping[str, Any], retry: Sequence[int] = ()
     ) -> dict[str, Any]:
-        """Return the response to a request as JSON; arguments as ``answer``."""
-        return self.answer(Send(api=name, version=versions, message=message), retry=retry).json
+        """Return the response to a request as JSON, on a connection that no step uses; arguments as ``answer``."""
+        return self.answer(Send(api=name, version=versions, message=message), _SETUP, retry).json
 
     def unread(self) -> bytes:
         """Return bytes that no request asked for."""
