@@ -15,7 +15,8 @@ from kafka_messages.protocol import FrameReader, api
 from kafka_messages_testkit import KafkaCluster
 
 from kafka_conformance.broker_case import BrokerCase, built
-from kafka_conformance.broker_run import BrokerOptions, run_broker
+from kafka_conformance.broker_run import run_broker
+from kafka_conformance.broker_steps import run_case
 from kafka_conformance.cluster import Address, BrokerError
 from kafka_conformance.command import main
 from kafka_conformance.result import Report, Result, load
@@ -53,12 +54,15 @@ def case(*steps: dict[str, Any], **fields: Any) -> BrokerCase:
     return built(BrokerCase, row, "test")
 
 
-ASK = {"send": {"api": "Metadata", "version": [1, 13], "message": {"topics": []}}, "expect": {"topics": []}}
+ASK: dict[str, Any] = {
+    "send": {"api": "Metadata", "version": [1, 13], "message": {"topics": []}},
+    "expect": {"topics": []},
+}
 CREATE: dict[str, Any] = {"class": "own", "setup": ["topic"]}
 
 
 def run(address: Address, *cases: BrokerCase, **options: Any) -> Report:
-    return run_broker(address, cases, BrokerOptions(**{"timeout": 0.5, **options}))
+    return run_broker(address, cases, **{"timeout": 0.5, **options})
 
 
 def test_classes_of_cases() -> None:
@@ -131,7 +135,7 @@ def test_error_codes() -> None:
 def test_what_is_created_is_removed_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
     from kafka_conformance import broker_run
 
-    run_case, calls = broker_run.run_case, []
+    calls: list[Any] = []
 
     def interrupted(*arguments: Any) -> Any:
         calls.append(run_case(*arguments))

@@ -15,7 +15,7 @@ from kafka_messages.internal_topics import read_coordinator_record, read_metadat
 from kafka_records import read_batches
 
 from kafka_conformance.broker_case import broker_cases
-from kafka_conformance.broker_run import BrokerOptions, run_broker
+from kafka_conformance.broker_run import run_broker
 from kafka_conformance.cluster import Address
 from kafka_conformance.result import Report
 from tests.interop import broker
@@ -44,7 +44,7 @@ def running(release: str, folder: Path) -> Iterator[Broker]:
 
 
 def run(address: Address, **options: Any) -> Report:
-    return run_broker(address, broker_cases(), BrokerOptions(**options))
+    return run_broker(address, broker_cases(), **options)
 
 
 def addresses(folder: Path) -> set[Address]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from uuid import uuid4
 
 from .broker_case import ACCESS, Access, BrokerCase
@@ -11,38 +10,39 @@ from .broker_steps import run_case
 from .cleanup import refresh, remove
 from .cluster import Address, Cluster, discover
 from .result import Report, Result
-from .session import NotRun
-from .wire import CaseFailure
+from .session import NotRun, Session
+from .wire import CaseFailure, Deadline
 
 _MOST_SILENT = 20  # cases in a row without any response
 _BETWEEN_REMOVALS = 20  # cases
 _EXPIRY_SECONDS = 50  # longest session timeout of a member that a failed case leaves behind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerOptions:
-    """What a run may do."""
+def run_broker(
+    address: Address,
+    cases: Iterable[BrokerCase],
+    *,
+    access: Access = "own",
+    expected: Collection[Address] = (),
+    timeout: float = 10,
+    prefix: str = "",
+) -> Report:
+    """Run the cases up to a class, and remove their topics and groups, also after Ctrl-C. Raises BrokerError.
 
-    access: Access = "own"
-    """Highest class of the cases that are run."""
-    expected: Collection[Address] = ()
-    """Addresses that responses may have; all if empty."""
-    timeout: float = 10
-    """Seconds for a response."""
-    prefix: str = ""
-    """Beginning of the names of topics, groups and transactional ids; chosen at random if empty."""
-
-
-def run_broker(address: Address, cases: Iterable[BrokerCase], options: BrokerOptions) -> Report:
-    """Run the cases, and remove their topics and groups, also after Ctrl-C. Raises BrokerError."""
+    Responses may have the ``expected`` addresses, or any if it is empty. ``timeout`` is for one response, in seconds.
+    Names of topics, groups and transactional ids begin with ``prefix``, or with random text if it is empty.
+    """
     report = Report("broker", f"{address[0]}:{address[1]}")
-    prefix = options.prefix or f"conformance-{uuid4().hex[:8]}"
-    cluster = discover(address, options.expected, options.timeout)
+    prefix = prefix or f"conformance-{uuid4().hex[:8]}"
+    cluster = discover(address, expected, timeout)
+    session = Session(cluster, "", Deadline(timeout, timeout))
     try:
-        refresh(cluster, options.timeout)
+        refresh(session)
     except (CaseFailure, NotRun) as error:
         report.notes.append(f"the brokers are unknown: Metadata: {error}")
-    before, allowed = set(cluster.internal_topics), ACCESS[: ACCESS.index(options.access) + 1]
+    finally:
+        session.close()
+    before, allowed = set(cluster.internal_topics), ACCESS[: ACCESS.index(access) + 1]
     silent, changed = 0, False
     try:
         for number, case in enumerate(cases, 1):
@@ -53,15 +53,15 @@ def run_broker(address: Address, cases: Iterable[BrokerCase], options: BrokerOpt
                 reason = f"the broker did not respond in {silent} cases in a row"
                 report.results.append(Result(case.id, "not run", reason))
             else:
-                result, is_silent = run_case(case, cluster, f"{prefix}-{number}", options.timeout)
+                result, is_silent = run_case(case, cluster, f"{prefix}-{number}", timeout)
                 report.results.append(result)
                 silent = silent + 1 if is_silent else 0
                 changed |= case.access != "read" and result.outcome != "not run"
             if changed and number % _BETWEEN_REMOVALS == 0:
-                remove(cluster, f"{prefix}-", options.timeout)
+                remove(cluster, f"{prefix}-", timeout)
     finally:
         if changed:
-            remains = remove(cluster, f"{prefix}-", options.timeout, 0 if silent == _MOST_SILENT else _EXPIRY_SECONDS)
+            remains = remove(cluster, f"{prefix}-", timeout, 0 if silent == _MOST_SILENT else _EXPIRY_SECONDS)
             report.notes += _notes(prefix, remains, cluster, before)
     return report
 

@@ -91,8 +91,10 @@ def _step(session: Session, step: Step) -> None:
         leader = session.routes["leader"]
         session.connect(name, next(each for each in session.cluster.brokers.values() if each != leader))
     if step.expect not in (None, "closed", "nothing"):
-        sent = step.send
-        answer = session.answer(sent, name, step.retry) if sent else _late(session, step, name)
+        if step.send is None:  # the response to a request of an earlier step
+            answer = session.receive(name, step.read_as, step.correlation_id or 0)
+        else:
+            answer = session.answer(step.send, name, step.retry)
         _compare(session, step, answer)
         return
     if step.send is not None:
@@ -100,11 +102,6 @@ def _step(session: Session, step: Step) -> None:
     if step.expect == "closed":
         with suppress(ConnectionEnded):
             session.expect_end(name)
-
-
-def _late(session: Session, step: Step, name: str) -> Answer:
-    """Return the response to a request of an earlier step."""
-    return session.receive(name, step.read_as, step.correlation_id or 0)
 
 
 def _compare(session: Session, step: Step, answer: Answer) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from .broker_case import Access, CaseError, broker_cases
-from .broker_run import BrokerOptions, run_broker
+from .broker_run import run_broker
 from .case import Case, selected
 from .cluster import Address, BrokerError
 from .codec_case import codec_cases
@@ -55,14 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     limits = broker.add_mutually_exclusive_group()
     limits.add_argument("--disposable", action="store_true", help="send also requests that change the whole cluster")
     limits.add_argument("--read-only", action="store_true", help="create no topics, groups or transactional ids")
-    broker.add_argument(
-        *("--expect-address",),
-        action="append",
-        default=[],
-        type=_address,
-        metavar="HOST:PORT",
-        help="fail if a " "response has an address that is not given; repeat it for each broker",
-    )
+    addresses = broker.add_argument("--expect-address", action="append", default=[], type=_address, metavar="HOST:PORT")
+    addresses.help = "fail if a response has an address that is not given; repeat it for each broker"
     broker.add_argument("--timeout", type=float, default=10, help="seconds for a response (default: %(default)g)")
     _add_common(broker)
     broker.set_defaults(run=_broker)
@@ -107,8 +101,9 @@ def _codec(options: argparse.Namespace) -> int:
 
 def _broker(options: argparse.Namespace) -> int:
     access: Access = "cluster" if options.disposable else "read" if options.read_only else "own"
-    limits = BrokerOptions(access=access, expected=options.expect_address, timeout=options.timeout)
-    return _finish(options, run_broker(options.address, selected(broker_cases(), options.only), limits))
+    cases, expected = selected(broker_cases(), options.only), options.expect_address
+    report = run_broker(options.address, cases, access=access, expected=expected, timeout=options.timeout)
+    return _finish(options, report)
 
 
 def _address(text: str) -> Address:
