@@ -15,7 +15,7 @@ from kafka_conformance.broker_case import (
     ACCESS,
     BrokerCase,
     CaseError,
-    Step,
+    CaseStep,
     access_of,
     access_of_apis,
     broker_cases,
@@ -38,7 +38,7 @@ BY_SETUP = {
 }
 
 
-def sends(case: BrokerCase) -> list[Step]:
+def sends(case: BrokerCase) -> list[CaseStep]:
     return [each for each in (*case.steps, *case.cleanup) if each.send is not None and each.send.api]
 
 

@@ -52,8 +52,8 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """Part of an exchange; ``docs/conformance.md`` explains each key."""
+class CaseStep:
+    """Part of an exchange; ``docs/conformance-brokers.md`` explains each key."""
 
     send: Send | None = None
     expect: Any = None
@@ -76,9 +76,9 @@ class BrokerCase(Case):
 
     mode: ClassVar[str] = "broker"
     access: Access
-    steps: Sequence[Step] = ()
+    steps: Sequence[CaseStep] = ()
     setup: Sequence[str] = ()
-    cleanup: Sequence[Step] = ()
+    cleanup: Sequence[CaseStep] = ()
     requires: Mapping[str, int] = field(default_factory=dict)
     """Versions of other APIs that the broker must announce."""
     brokers: int = 1
@@ -121,7 +121,7 @@ def built(cls: type[T], row: Mapping[str, Any], where: str) -> T:
 
 def _nested(key: str, value: Any, where: str) -> Any:
     if key in ("steps", "cleanup"):
-        return [built(Step, each, f"{where}[{index}]") for index, each in enumerate(value)]
+        return [built(CaseStep, each, f"{where}[{index}]") for index, each in enumerate(value)]
     cls: type[Any] | None = {"send": Send, "as": ReadAs}.get(key)
     return value if cls is None else built(cls, value, where)
 
@@ -168,8 +168,8 @@ def request_cases() -> Iterator[BrokerCase]:
 
 def _request_case(api: Api, version: int, row: Mapping[str, Any]) -> BrokerCase:
     send = Send(api=api.name, version=version, message=row["message"])
-    answered = Step(send=send, expect={}, errors=row.get("errors", [0]), retry=row.get("retry", ()))
-    before, after = ([built(Step, each, api.name) for each in row.get(key, ())] for key in ("before", "cleanup"))
+    answered = CaseStep(send=send, expect={}, errors=row.get("errors", [0]), retry=row.get("retry", ()))
+    before, after = ([built(CaseStep, each, api.name) for each in row.get(key, ())] for key in ("before", "cleanup"))
     case = BrokerCase(
         id=f"{group_of(api.name)}.answers-{version}",
         rule=f"{api.name} {version} is answered in this version, with an expected error code.",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from .broker_case import BrokerCase, Step
+from .broker_case import BrokerCase, CaseStep
 from .broker_setup import prepare
 from .cluster import Cluster
 from .pattern import mismatch, replaced, value_at
 from .result import BY_SEVERITY, Result
-from .session import Answer, NotRun, Session
+from .session import BrokerAnswer, NotRun, Session
 from .wire import CaseFailure, ConnectionEnded, Deadline, NoResponse
 
 _STEPS_OF_TIME = 4  # a case may take as long as this number of steps without response
@@ -71,7 +71,7 @@ def _result(case: BrokerCase, session: Session, problem: str) -> Result:
     return Result(case.id, BY_SEVERITY[case.severity], problem, kafka, case.rule, case.source, session.sent)
 
 
-def _run(session: Session, step: Step, where: str) -> None:
+def _run(session: Session, step: CaseStep, where: str) -> None:
     try:
         _step(session, step)
     except CaseFailure as error:
@@ -80,7 +80,7 @@ def _run(session: Session, step: Step, where: str) -> None:
         raise type(error)(f"{place}: {error}" if place else str(error)) from None
 
 
-def _step(session: Session, step: Step) -> None:
+def _step(session: Session, step: CaseStep) -> None:
     name = (step.send.connection if step.send else "") or step.connection or "a"
     if step.wait:
         session.deadline.sleep(step.wait / 1000)
@@ -104,7 +104,7 @@ def _step(session: Session, step: Step) -> None:
             session.expect_end(name)
 
 
-def _compare(session: Session, step: Step, answer: Answer) -> None:
+def _compare(session: Session, step: CaseStep, answer: BrokerAnswer) -> None:
     content = answer.json
     if problem := mismatch(step.expect, content, session.variables):
         raise CaseFailure(problem)

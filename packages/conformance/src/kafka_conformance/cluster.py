@@ -10,7 +10,7 @@ from kafka_messages import ApiVersionsRequest, ApiVersionsResponse
 from kafka_messages.errors import KafkaMessageError
 from kafka_messages.protocol import ErrorCode, api, decode_response, encode_request
 
-from .wire import CaseFailure, Deadline, Wire
+from .wire import CaseFailure, Deadline, FrameSocket
 
 Address: TypeAlias = tuple[str, int]
 CLIENT_ID = "kafka-conformance"
@@ -75,7 +75,7 @@ def discover(address: Address, expected: Collection[Address], timeout: float) ->
 
 
 def _api_versions(address: Address, version: int, timeout: float) -> ApiVersionsResponse:
-    wire = Wire(address, Deadline(timeout, timeout))
+    wire = FrameSocket(address, Deadline(timeout, timeout))
     request = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
     try:
         wire.send(encode_request(request.downgraded(version), version, _ID, CLIENT_ID))

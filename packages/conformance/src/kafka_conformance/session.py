@@ -22,7 +22,7 @@ from .broker_case import ReadAs, Send, Versions
 from .cluster import BY_ANY, CLIENT_ID, ROUTES, Address, Cluster
 from .pattern import Variables, fitted, now, replaced
 from .result import Sent
-from .wire import CaseFailure, Deadline, Wire
+from .wire import CaseFailure, Deadline, FrameSocket
 
 _LONGEST_SHOWN = 1 << 16  # bytes of a frame in the report
 _SETUP = "setup"
@@ -34,7 +34,7 @@ class NotRun(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BrokerAnswer:
     """A decoded response."""
 
     message: Message
@@ -54,7 +54,7 @@ class Answer:
 class Pending:
     """A request without response so far."""
 
-    wire: Wire
+    wire: FrameSocket
     read_as: ReadAs
     correlation_id: int
     data: bytes
@@ -79,13 +79,13 @@ class Session:
         self.is_answered = False
         self.routes: dict[str, Address] = {}
         """Addresses of the leader and the coordinators, once they are known."""
-        self._wires: dict[tuple[str, Address], Wire] = {}
-        self._last: dict[str, Wire] = {}
+        self._wires: dict[tuple[str, Address], FrameSocket] = {}
+        self._last: dict[str, FrameSocket] = {}
         self._fixed: set[str] = set()
         self._pending: dict[str, deque[Pending]] = {}
         self._ids = count(1)
 
-    def wire(self, name: str, api_name: str = BY_ANY) -> Wire:
+    def wire(self, name: str, api_name: str = BY_ANY) -> FrameSocket:
         """Return the connection of a name to the broker that serves an API; the last one, if any broker does."""
         route = ROUTES.get(api_name, BY_ANY)
         if name in self._last and (route == BY_ANY or name in self._fixed or len(self.cluster.brokers) < 2):
@@ -100,9 +100,9 @@ class Session:
         self._fixed.add(name)
         self._connected(name, address)
 
-    def _connected(self, name: str, address: Address) -> Wire:
+    def _connected(self, name: str, address: Address) -> FrameSocket:
         if (name, address) not in self._wires:
-            self._wires[name, address] = Wire(address, self.deadline)
+            self._wires[name, address] = FrameSocket(address, self.deadline)
         self._last[name] = self._wires[name, address]
         return self._last[name]
 
@@ -139,7 +139,7 @@ class Session:
     def _waiting(self, name: str) -> deque[Pending]:
         return self._pending.setdefault(name, deque())
 
-    def receive(self, name: str = "a", read_as: ReadAs | None = None, correlation_id: int = 0) -> Answer:
+    def receive(self, name: str = "a", read_as: ReadAs | None = None, correlation_id: int = 0) -> BrokerAnswer:
         """Return the response to the oldest request without one. Raises CaseFailure."""
         waiting = self._waiting(name)
         if read_as is not None:
@@ -168,7 +168,7 @@ class Session:
         )
         raise CaseFailure(f"expected the end of the connection, got {frame[:32].hex()}")
 
-    def _decoded(self, pending: Pending, frame: bytes) -> Answer:
+    def _decoded(self, pending: Pending, frame: bytes) -> BrokerAnswer:
         which, payload = pending.read_as, frame[4:]
         old = which.fallback and payload[4:6] == ErrorCode.UNSUPPORTED_VERSION.to_bytes(2)
         version = 0 if old else which.version
@@ -180,7 +180,7 @@ class Session:
         if got != pending.correlation_id:
             raise CaseFailure(f"the response has the correlation id {got}, the request {pending.correlation_id}")
         self.foreign += self._foreign(found.message, f"{which.api} {version}")
-        return Answer(found.message, version)
+        return BrokerAnswer(found.message, version)
 
     def _foreign(self, message: Message, name: str) -> Iterator[str]:
         expected = self.cluster.expected
@@ -189,7 +189,7 @@ class Session:
                 place = f"{name}, {each.path}" if each.path else name
                 yield f"{place}: the address {each.host}:{each.port} is not expected"
 
-    def answer(self, send: Send, name: str = "a", retry: Sequence[int] = ()) -> Answer:
+    def answer(self, send: Send, name: str = "a", retry: Sequence[int] = ()) -> BrokerAnswer:
         """Send a request and return the response; repeat it for the time of a step while it has one of the codes."""
         end = monotonic() + self.deadline.per_step
         while True:

@@ -43,7 +43,7 @@ class Deadline:
         sleep(min(seconds, self.left()))
 
 
-class Wire:
+class FrameSocket:
     """Connection to an address. Raises NoResponse."""
 
     def __init__(self, address: tuple[str, int], deadline: Deadline) -> None:
