@@ -10,7 +10,7 @@ from .broker_steps import run_case
 from .cleanup import refresh, remove
 from .cluster import Address, Cluster, discover
 from .result import Report, Result
-from .session import NotRun, Session
+from .session import NotRun, CaseSession
 from .wire import CaseFailure, Deadline
 
 _MOST_SILENT = 20  # cases in a row without any response
@@ -35,7 +35,7 @@ def run_broker(
     report = Report("broker", f"{address[0]}:{address[1]}")
     prefix = prefix or f"conformance-{uuid4().hex[:8]}"
     cluster = discover(address, expected, timeout)
-    session = Session(cluster, "", Deadline(timeout, timeout))
+    session = CaseSession(cluster, "", Deadline(timeout, timeout))
     try:
         refresh(session)
     except (CaseFailure, NotRun) as error:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from .pattern import now, replaced
-from .session import NotRun, Session
+from .session import NotRun, CaseSession
 from .wire import CaseFailure
 
 _LOADING = (14, 15, 16)  # COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR
@@ -16,7 +16,7 @@ _GROUP, _TRANSACTION = 0, 1
 _MOST_IDS = 100
 
 
-def prepare(session: Session, words: str) -> None:
+def prepare(session: CaseSession, words: str) -> None:
     """Do one step of a setup, such as ``topic 2`` or ``3 records``. Raises CaseFailure and NotRun."""
     first, *rest = words.split()
     try:
@@ -30,7 +30,7 @@ def _succeed(answer: Any) -> None:
         raise CaseFailure(f"error code {answer['errorCode']}")
 
 
-def _topic(session: Session, words: list[str]) -> None:
+def _topic(session: CaseSession, words: list[str]) -> None:
     """Create a topic, and wait until its leader answers."""
     name, ask, cluster = session.variables["topic"], session.ask, session.cluster
     count = next((int(each) for each in words if each.isdigit()), 1)
@@ -53,13 +53,13 @@ def _topic(session: Session, words: list[str]) -> None:
     _wait(session, "ListOffsets", {"replicaId": -1, "topics": [{"name": name, "partitions": parts}]}, _NO_LEADER)
 
 
-def _wait(session: Session, name: str, message: dict[str, Any], retry: Sequence[int]) -> None:
+def _wait(session: CaseSession, name: str, message: dict[str, Any], retry: Sequence[int]) -> None:
     """Wait until a request has no transient error; other errors are the concern of other cases."""
     with suppress(CaseFailure, NotRun):
         session.ask(name, (1, 7), message, retry)
 
 
-def _records(session: Session, words: list[str]) -> None:
+def _records(session: CaseSession, words: list[str]) -> None:
     """Produce records k0/v0, k1/v1, … with timestamps ``$timestamp``, ``$timestamp+1``, …"""
     session.variables["timestamp"] = first = now() - 1000
     rows = [{"key": f"k{each}", "value": f"v{each}", "timestamp": first + each} for each in range(int(words[0]))]
@@ -69,19 +69,19 @@ def _records(session: Session, words: list[str]) -> None:
     _succeed(answer["responses"][0]["partitionResponses"][0])
 
 
-def _producer(session: Session, _: list[str], transactional_id: str | None = None) -> None:
+def _producer(session: CaseSession, _: list[str], transactional_id: str | None = None) -> None:
     message = {"transactionalId": transactional_id, "transactionTimeoutMs": 60_000}
     answer = session.ask("InitProducerId", (0, 4), message, retry=_LOADING)
     _succeed(answer)
     session.variables |= {each: answer[each] for each in ("producerId", "producerEpoch")}
 
 
-def _transactional(session: Session, _: list[str]) -> None:
+def _transactional(session: CaseSession, _: list[str]) -> None:
     _coordinator(session, "transactionalId", _TRANSACTION)
     _producer(session, [], session.variables["transactionalId"])
 
 
-def _find(session: Session, key: str, kind: int) -> dict[str, Any]:
+def _find(session: CaseSession, key: str, kind: int) -> dict[str, Any]:
     message = {"key": key, "keyType": kind, "coordinatorKeys": [key]}
     answer = session.ask("FindCoordinator", (0 if kind == _GROUP else 1, 6), message, retry=_LOADING)
     found: dict[str, Any] = answer["coordinators"][0] if "coordinators" in answer else answer
@@ -89,7 +89,7 @@ def _find(session: Session, key: str, kind: int) -> dict[str, Any]:
     return found
 
 
-def _coordinator(session: Session, name: str, kind: int) -> dict[str, Any]:
+def _coordinator(session: CaseSession, name: str, kind: int) -> dict[str, Any]:
     """Find the coordinator of the id in a variable, and an unused id with the same coordinator."""
     found = _find(session, session.variables[name], kind)
     session.routes["group" if kind == _GROUP else "transaction"] = found["host"], found["port"]
@@ -100,7 +100,7 @@ def _coordinator(session: Session, name: str, kind: int) -> dict[str, Any]:
     return found
 
 
-def _group(session: Session, _: list[str]) -> None:
+def _group(session: CaseSession, _: list[str]) -> None:
     """Find the coordinator of the group, and wait until it answers."""
     found = _coordinator(session, "group", _GROUP)
     host, port = session.cluster.brokers.get(found["nodeId"], (found["host"], found["port"]))
@@ -108,7 +108,7 @@ def _group(session: Session, _: list[str]) -> None:
     _wait(session, "OffsetFetch", {"groupId": session.variables["group"], "topics": []}, _LOADING)
 
 
-def _member(session: Session, _: list[str]) -> None:
+def _member(session: CaseSession, _: list[str]) -> None:
     """Join the group as its only member."""
     protocols = [{"name": "range", "metadata": "AAA="}]
     times = {"sessionTimeoutMs": 10_000, "rebalanceTimeoutMs": 10_000}
@@ -124,7 +124,7 @@ def _member(session: Session, _: list[str]) -> None:
     session.variables |= {"memberId": joined["memberId"], "generation": joined["generationId"]}
 
 
-_STEPS: dict[str, Callable[[Session, list[str]], None]] = {
+_STEPS: dict[str, Callable[[CaseSession, list[str]], None]] = {
     "topic": _topic,
     "records": _records,
     "producer": _producer,

@@ -9,7 +9,7 @@ from .broker_setup import prepare
 from .cluster import Cluster
 from .pattern import mismatch, replaced, value_at
 from .result import BY_SEVERITY, Result
-from .session import BrokerAnswer, NotRun, Session
+from .session import BrokerAnswer, NotRun, CaseSession
 from .wire import CaseFailure, ConnectionEnded, Deadline, NoResponse
 
 _STEPS_OF_TIME = 4  # a case may take as long as this number of steps without response
@@ -17,7 +17,7 @@ _STEPS_OF_TIME = 4  # a case may take as long as this number of steps without re
 
 def run_case(case: BrokerCase, cluster: Cluster, prefix: str, timeout: float) -> tuple[Result, bool]:
     """Return the result, and whether the broker did not respond at all."""
-    session = Session(cluster, prefix, Deadline(_STEPS_OF_TIME * timeout, timeout))
+    session = CaseSession(cluster, prefix, Deadline(_STEPS_OF_TIME * timeout, timeout))
     problem, silent = "", False
     try:
         _check_applies(case, cluster)
@@ -48,7 +48,7 @@ def _check_applies(case: BrokerCase, cluster: Cluster) -> None:
     """Raise NotRun if the broker lacks what the case needs."""
     if case.missing:
         raise NotRun(case.missing)
-    session = Session(cluster, "", Deadline(1, 1))
+    session = CaseSession(cluster, "", Deadline(1, 1))
     for step in case.steps:
         if step.send is not None and step.send.api:
             session.version(step.send.api, step.send.version)
@@ -61,7 +61,7 @@ def _check_applies(case: BrokerCase, cluster: Cluster) -> None:
             raise NotRun(f"needs the feature {name} at level {level}; finalized: {cluster.features.get(name, 0)}")
 
 
-def _result(case: BrokerCase, session: Session, problem: str) -> Result:
+def _result(case: BrokerCase, session: CaseSession, problem: str) -> Result:
     if session.foreign:
         foreign = "; ".join(dict.fromkeys(session.foreign))
         return Result(case.id, "failed", foreign, "", case.rule, case.source, session.sent)
@@ -71,7 +71,7 @@ def _result(case: BrokerCase, session: Session, problem: str) -> Result:
     return Result(case.id, BY_SEVERITY[case.severity], problem, kafka, case.rule, case.source, session.sent)
 
 
-def _run(session: Session, step: CaseStep, where: str) -> None:
+def _run(session: CaseSession, step: CaseStep, where: str) -> None:
     try:
         _step(session, step)
     except CaseFailure as error:
@@ -80,7 +80,7 @@ def _run(session: Session, step: CaseStep, where: str) -> None:
         raise type(error)(f"{place}: {error}" if place else str(error)) from None
 
 
-def _step(session: Session, step: CaseStep) -> None:
+def _step(session: CaseSession, step: CaseStep) -> None:
     name = (step.send.connection if step.send else "") or step.connection or "a"
     if step.wait:
         session.deadline.sleep(step.wait / 1000)
@@ -104,7 +104,7 @@ def _step(session: Session, step: CaseStep) -> None:
             session.expect_end(name)
 
 
-def _compare(session: Session, step: CaseStep, answer: BrokerAnswer) -> None:
+def _compare(session: CaseSession, step: CaseStep, answer: BrokerAnswer) -> None:
     content = answer.json
     if problem := mismatch(step.expect, content, session.variables):
         raise CaseFailure(problem)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from time import monotonic, sleep
 
 from .cluster import Address, Cluster
-from .session import NotRun, Session
+from .session import NotRun, CaseSession
 from .wire import CaseFailure, Deadline
 
 _HAS_MEMBERS = "error code 68"  # NON_EMPTY_GROUP
 _UNKNOWN = (0, 3, 69)  # NONE, UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND
 
 
-def refresh(session: Session) -> list[str]:
+def refresh(session: CaseSession) -> list[str]:
     """Return the names of all topics, and update the cluster. Raises CaseFailure and NotRun."""
     metadata = session.ask("Metadata", (1, 12), {"topics": None, "allowAutoTopicCreation": False})
     session.cluster.update(metadata)
@@ -29,10 +29,12 @@ def remove(cluster: Cluster, prefix: str, timeout: float, wait: float = 0) -> li
     while True:
         addresses = cluster.brokers.values() if len(cluster.brokers) > 1 else [cluster.address]
         # Groups first: Kafka cannot delete a share group whose topics are deleted.
-        steps: list[tuple[Callable[[Session, str], Iterator[str]], Address]] = [(_groups, each) for each in addresses]
+        steps: list[tuple[Callable[[CaseSession, str], Iterator[str]], Address]] = [
+            (_groups, each) for each in addresses
+        ]
         remains: list[str] = []
         for step, address in [*steps, (_topics, cluster.address)]:
-            session = Session(cluster, "", Deadline(4 * timeout, timeout))
+            session = CaseSession(cluster, "", Deadline(4 * timeout, timeout))
             session.routes["group"] = address
             try:
                 remains += step(session, prefix)
@@ -47,7 +49,7 @@ def remove(cluster: Cluster, prefix: str, timeout: float, wait: float = 0) -> li
         sleep(1)
 
 
-def _topics(session: Session, prefix: str) -> Iterator[str]:
+def _topics(session: CaseSession, prefix: str) -> Iterator[str]:
     names = [each for each in refresh(session) if each.startswith(prefix)]
     if names:
         message = {"topicNames": names, "topics": [{"name": each} for each in names], "timeoutMs": 10_000}
@@ -56,7 +58,7 @@ def _topics(session: Session, prefix: str) -> Iterator[str]:
                 yield f"topic {each['name']}: error code {each['errorCode']}"
 
 
-def _groups(session: Session, prefix: str) -> Iterator[str]:
+def _groups(session: CaseSession, prefix: str) -> Iterator[str]:
     groups = session.ask("ListGroups", (0, 5), {})["groups"]
     names = [each["groupId"] for each in groups if each["groupId"].startswith(prefix)]
     try:

@@ -60,7 +60,7 @@ class Pending:
     data: bytes
 
 
-class Session:
+class CaseSession:
     """What one case sends and receives. Each case has connections of its own."""
 
     def __init__(self, cluster: Cluster, prefix: str, deadline: Deadline) -> None:
