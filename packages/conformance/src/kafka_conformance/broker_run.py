@@ -10,7 +10,7 @@ from .broker_steps import run_case
 from .cleanup import refresh, remove
 from .cluster import Address, Cluster, discover
 from .result import Report, Result
-from .session import NotRun, CaseSession
+from .session import CaseSession, NotRun
 from .wire import CaseFailure, Deadline
 
 _MOST_SILENT = 20  # cases in a row without any response

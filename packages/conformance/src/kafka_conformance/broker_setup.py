@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from .pattern import now, replaced
-from .session import NotRun, CaseSession
+from .session import CaseSession, NotRun
 from .wire import CaseFailure
 
 _LOADING = (14, 15, 16)  # COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR

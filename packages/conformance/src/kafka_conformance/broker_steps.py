@@ -9,7 +9,7 @@ from .broker_setup import prepare
 from .cluster import Cluster
 from .pattern import mismatch, replaced, value_at
 from .result import BY_SEVERITY, Result
-from .session import BrokerAnswer, NotRun, CaseSession
+from .session import BrokerAnswer, CaseSession, NotRun
 from .wire import CaseFailure, ConnectionEnded, Deadline, NoResponse
 
 _STEPS_OF_TIME = 4  # a case may take as long as this number of steps without response

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic, sleep
 
 from .cluster import Address, Cluster
-from .session import NotRun, CaseSession
+from .session import CaseSession, NotRun
 from .wire import CaseFailure, Deadline
 
 _HAS_MEMBERS = "error code 68"  # NON_EMPTY_GROUP
