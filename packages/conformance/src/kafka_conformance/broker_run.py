@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from time import sleep
 from uuid import uuid4
 
 from .broker_case import ACCESS, Access, BrokerCase
@@ -15,6 +16,7 @@ from .wire import CaseFailure, Deadline
 
 _MOST_SILENT = 20  # cases in a row without any response
 _BETWEEN_REMOVALS = 20  # cases
+_IN_FLIGHT_SECONDS = 1  # after which a topic of an interrupted request is visible
 _EXPIRY_SECONDS = 50  # longest session timeout of a member that a failed case leaves behind
 
 
@@ -59,6 +61,10 @@ def run_broker(
                 changed |= case.access != "read" and result.outcome != "not run"
             if changed and number % _BETWEEN_REMOVALS == 0:
                 remove(cluster, f"{prefix}-", timeout)
+    except KeyboardInterrupt:
+        sleep(_IN_FLIGHT_SECONDS)
+        changed = access != "read"
+        raise
     finally:
         if changed:
             remains = remove(cluster, f"{prefix}-", timeout, 0 if silent == _MOST_SILENT else _EXPIRY_SECONDS)
