@@ -116,6 +116,7 @@ def types(session: nox.Session) -> None:
         "kafka_records",
         "kafka_messages_tools",
         "kafka_messages_testkit",
+        "kafka_conformance",
         "kafka_messages_spark",
         "kafka_protocol_pages",
         "kafka_protocol_upstream",
@@ -286,7 +287,8 @@ def use(session: nox.Session, *trials: str) -> None:
 def build(session: nox.Session) -> None:
     """Build and check wheels and source distributions; the native core for each CPython on the machine."""
     shutil.rmtree("dist", ignore_errors=True)
-    packages = [f"./packages/{name}" for name in ("pages", "pipeline", "records", "tools", "upstream", "vectors")]
+    names = ("conformance", "pages", "pipeline", "records", "testkit", "tools", "upstream", "vectors")
+    packages = [f"./packages/{name}" for name in names]
     projects = ("./generator", "./generated", *packages)
     protocol = ("--specs", "specs/kafka", "--output", "packages/vectors/src/kafka_protocol_vectors")
     session.run("kafka-message-generator", "export", *protocol)

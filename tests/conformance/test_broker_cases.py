@@ -7,10 +7,6 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from kafka_messages.json import from_json
-from kafka_messages.protocol import api, apis
-from kafka_messages.schema import descriptor_of
-
 from kafka_conformance.broker_case import (
     ACCESS,
     BrokerCase,
@@ -24,6 +20,9 @@ from kafka_conformance.broker_case import (
     written_broker_cases,
 )
 from kafka_conformance.pattern import fitted, replaced
+from kafka_messages.json import from_json
+from kafka_messages.protocol import api, apis
+from kafka_messages.schema import descriptor_of
 
 WRITTEN = list(written_broker_cases())
 REQUESTS = list(request_cases())

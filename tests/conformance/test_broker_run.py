@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages.protocol import FrameReader, api
-from kafka_messages_testkit import KafkaCluster
-
 from kafka_conformance.broker_case import BrokerCase, built
 from kafka_conformance.broker_run import run_broker
 from kafka_conformance.broker_steps import run_case
 from kafka_conformance.cluster import Address, BrokerError
 from kafka_conformance.command import main
 from kafka_conformance.result import Report, Result, load
+from kafka_messages.protocol import FrameReader, api
+from kafka_messages_testkit import KafkaCluster
 
 KNOWN = Path(__file__).parent / "testees" / "testkit.known"
 

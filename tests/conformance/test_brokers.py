@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka_messages import ClearElrRecord, ConfigRecord, NoOpRecord, ProducerIdsRecord, RemoveTopicRecord, TopicRecord
-from kafka_messages.internal_topics import read_coordinator_record, read_metadata_record
-from kafka_records import read_batches
-
 from kafka_conformance.broker_case import broker_cases
 from kafka_conformance.broker_run import run_broker
 from kafka_conformance.cluster import Address
 from kafka_conformance.result import Report
+from kafka_messages import ClearElrRecord, ConfigRecord, NoOpRecord, ProducerIdsRecord, RemoveTopicRecord, TopicRecord
+from kafka_messages.internal_topics import read_coordinator_record, read_metadata_record
+from kafka_records import read_batches
+
 from tests.interop import broker
 from tests.interop.broker import Broker, Node
 from tests.interop.kafka import Java

@@ -6,11 +6,10 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
+from kafka_conformance.pattern import mismatch, replaced, value_at
 from kafka_messages import FetchResponse
 from kafka_messages.json import to_json
 from kafka_records import Record, read_batches, write_batch, write_control_batch
-
-from kafka_conformance.pattern import mismatch, replaced, value_at
 
 RECORDS = write_batch([Record(timestamp=5, key=b"k", value=None, headers=(("h", b"1"), ("h", None)))], base_offset=3)
 PARTITION = FetchResponse.PartitionData(partition_index=0, high_watermark=4, last_stable_offset=4, records=RECORDS)

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from kafka_conformance import pipe
 from kafka_conformance.codec_case import CodecCase
 from kafka_conformance.codec_run import run_codec

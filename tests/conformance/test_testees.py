@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-
 from kafka_conformance.command import main
 from kafka_conformance.result import Outcome, load
+
 from tests.interop.kafka import BUILD_SECONDS, ROOT, Java, bounded, built_go
 
 TESTEES = Path(__file__).with_name("testees")

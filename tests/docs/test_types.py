@@ -17,6 +17,7 @@ PARTS = ("mypy", "pyright", "pyarrow", "pyspark", "kafka_messages_spark")
 SOURCES = (
     "generated/src",
     ".work/proposals/src",
+    "packages/conformance/src",
     "packages/pipeline/src",
     "packages/testkit/src",
     "packages/vectors/src",

@@ -59,7 +59,7 @@ def threads(inputs: int, work: Path) -> int:
     """Run mutated inputs in 8 threads under ThreadSanitizer; return 0 if it reports nothing."""
     work = work.resolve()
     program, start = compiled(work / "library" / "threads", "gcc", *THREADS), time.monotonic()
-    done = subprocess.run([program, str(inputs)], env=environment(work), capture_output=True, text=True)
+    done = subprocess.run([program, str(inputs)], env=environment(work) | {"LD_PRELOAD": ""}, capture_output=True, text=True)
     counts = re.search(COUNTED, done.stdout)
     if done.returncode or counts is None:
         print(done.stderr[-6000:])

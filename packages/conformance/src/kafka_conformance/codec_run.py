@@ -10,7 +10,7 @@ from typing import Any
 from .codec_case import CodecCase
 from .codec_check import problem_of, requests_of
 from .pipe import OPERATIONS, Testee
-from .result import BY_SEVERITY, Report, Result, Sent
+from .result import BY_SEVERITY, Report, Result, SentBytes
 
 
 async def run_codec(command: Sequence[str], cases: Iterable[CodecCase], timeout: float) -> Report:
@@ -53,7 +53,11 @@ def _result(case: CodecCase, problems: list[str] | None, reason: str) -> Result:
         return Result(case.id, "not run", reason)
     if not problems:
         return Result(case.id, "passed")
-    kafka = "refuses these bytes" if case.expected is None else f"writes {case.expected.hex()}"
+    kafka = "refuses these bytes" if case.expected is None else f"writes {_shown(case)}"
     name = "kafka_records" if case.kind == "records" else case.name
-    sent = Sent(case.data.hex(), name=name, version=case.version)
+    sent = SentBytes(case.data.hex(), name=name, version=case.version)
     return Result(case.id, BY_SEVERITY[case.severity], "; ".join(problems), kafka, case.rule, case.source, [sent])
+
+
+def _shown(case: CodecCase) -> str:
+    return "the same bytes" if case.expected == case.data or case.expected is None else case.expected.hex()

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from .broker_case import Access, CaseError, broker_cases
 from .broker_run import run_broker
@@ -15,7 +16,7 @@ from .codec_case import codec_cases
 from .codec_run import run_codec
 from .known import known_failures, mark_known
 from .pipe import TesteeError
-from .result import Report
+from .result import Report, ReportError, load
 from .text import save_junit, to_text
 
 
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         return status
-    except (TesteeError, BrokerError, CaseError, OSError) as error:
+    except (TesteeError, BrokerError, CaseError, ReportError, OSError) as error:
         print(f"kafka-conformance: {error}", file=sys.stderr)
         return 2
 
@@ -60,6 +61,10 @@ def _parser() -> argparse.ArgumentParser:
     broker.add_argument("--timeout", type=float, default=10, help="seconds for a response (default: %(default)g)")
     _add_common(broker)
     broker.set_defaults(run=_broker)
+    report = commands.add_parser("report", help="make an HTML page of reports")
+    report.add_argument("files", nargs="+", metavar="FILE", help="reports that --json wrote")
+    report.add_argument("--html", required=True, metavar="FILE", help="page to write")
+    report.set_defaults(run=_report)
     return parser
 
 
@@ -111,6 +116,14 @@ def _address(text: str) -> Address:
     if not host or not port.isdecimal() or int(port) > 65535:
         raise argparse.ArgumentTypeError(f"expected HOST:PORT, got {text!r}")
     return host.strip("[]"), int(port)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from .html import to_html
+
+    page = to_html([load(path) for path in options.files])
+    Path(options.html).write_text(page, encoding="utf-8")
+    return 0
 
 
 def _finish(options: argparse.Namespace, report: Report) -> int:

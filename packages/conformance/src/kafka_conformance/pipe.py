@@ -157,13 +157,16 @@ class Testee:
         if process is None:
             return
         assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.close()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(0.2):
                 await process.wait()
-        except TimeoutError:
+        if process.returncode is None:
             with suppress(ProcessLookupError):  # with the programs that it started
                 os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-            await process.wait()
+        while await process.stdout.read(1 << 16):  # asyncio waits for the end of its pipes
+            pass
+        await process.wait()
         for task in self._tasks:
             task.cancel()

@@ -25,7 +25,7 @@ BY_SEVERITY: dict[Severity, Outcome] = {"error": "failed", "warning": "warning",
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentBytes:
     """A request and its response, as whole frames in hexadecimal; other bytes have no API."""
 
     request: str
@@ -47,7 +47,7 @@ class Result:
     """What Kafka does."""
     rule: str = ""
     source: str = ""
-    exchanges: list[Sent] = field(default_factory=list)
+    exchanges: list[SentBytes] = field(default_factory=list)
 
     @property
     def group(self) -> str:
@@ -86,7 +86,7 @@ def load(path: str | Path) -> Report:
         if content.pop("format") != _FORMAT:
             raise ValueError("unknown format")
         rows: Sequence[dict[str, Any]] = content.pop("results")
-        results = [Result(**{**row, "exchanges": [Sent(**each) for each in row["exchanges"]]}) for row in rows]
+        results = [Result(**{**row, "exchanges": [SentBytes(**each) for each in row["exchanges"]]}) for row in rows]
         return Report(results=results, **content)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ReportError(f"{path}: not a report of kafka-conformance: {error}") from None

@@ -21,7 +21,7 @@ from kafka_messages.schema import descriptor_of
 from .broker_case import ReadAs, Send, Versions
 from .cluster import BY_ANY, CLIENT_ID, ROUTES, Address, Cluster
 from .pattern import Variables, fitted, now, replaced
-from .result import Sent
+from .result import SentBytes
 from .wire import CaseFailure, Deadline, FrameSocket
 
 _LONGEST_SHOWN = 1 << 16  # bytes of a frame in the report
@@ -73,7 +73,7 @@ class CaseSession:
             "unknownTopicId": uuid_text(uuid4()),
             "now": now(),
         }
-        self.sent: list[Sent] = []
+        self.sent: list[SentBytes] = []
         self.foreign: list[str] = []
         """Addresses in responses that are not expected, with their places."""
         self.is_answered = False
@@ -134,7 +134,7 @@ class CaseSession:
         if expects_response(message):
             self._waiting(name).append(Pending(wire, ReadAs(api=send.api, version=version), number, data))
         else:
-            self.sent.append(Sent(data.hex()))
+            self.sent.append(SentBytes(data.hex()))
 
     def _waiting(self, name: str) -> deque[Pending]:
         return self._pending.setdefault(name, deque())
@@ -157,7 +157,7 @@ class CaseSession:
             self.is_answered = True
         finally:
             shown = (pending.data[:_LONGEST_SHOWN].hex(), frame[:_LONGEST_SHOWN].hex())
-            self.sent.append(Sent(*shown))
+            self.sent.append(SentBytes(*shown))
         return frame
 
     def expect_end(self, name: str) -> None:

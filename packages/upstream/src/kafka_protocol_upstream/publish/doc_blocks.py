@@ -14,6 +14,7 @@ READMES = (
     "generator/README.md",
     "generated/README.md",
     "specs/proposals/README.md",
+    "packages/conformance/README.md",
     "packages/native/README.md",
     "packages/pages/README.md",
     "packages/pipeline/README.md",

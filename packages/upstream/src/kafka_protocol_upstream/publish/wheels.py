@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = next((each for each in (Path.cwd(), *Path.cwd().parents) if (each / "noxfile.py").is_file()), Path.cwd())
 PROJECTS: Mapping[str, Path] = {
+    "kafka_conformance": ROOT / "packages" / "conformance",
     "kafka_message_generator": ROOT / "generator",
     "kafka_messages": ROOT / "generated",
     "kafka_messages_native": ROOT / "packages" / "native",

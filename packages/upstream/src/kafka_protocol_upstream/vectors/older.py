@@ -13,14 +13,14 @@ from kafka_protocol_upstream.vectors.definitions import read_definition
 from kafka_protocol_upstream.vectors.java_oracle import older_oracle
 from kafka_protocol_upstream.vectors.samples import samples
 from kafka_protocol_upstream.vectors.wire import write_frames
-from kafka_protocol_upstream.vectors.write import Case, ask, write_cases
+from kafka_protocol_upstream.vectors.write import MessageSample, ask, write_cases
 
 
-def cases_of(specs: Path, history: Path) -> dict[str, list[Case]]:
+def cases_of(specs: Path, history: Path) -> dict[str, list[MessageSample]]:
     """Return samples of removed versions, by the last release that has them. Raises SpecError and HistoryError."""
     own = {plan.name: plan.valid for plan in definitions.load(specs, more=None).plans}
     released = baseline("history", list(release_sets(history))).versions
-    found: dict[str, list[Case]] = {}
+    found: dict[str, list[MessageSample]] = {}
     for plan in sorted(definitions.load(specs).plans, key=lambda plan: plan.name):
         known = released.get(plan.name, {})
         shift = min(known, default=0) if plan.kind.startswith("coordinator") and plan.name not in own else 0
@@ -34,10 +34,10 @@ def cases_of(specs: Path, history: Path) -> dict[str, list[Case]]:
     return found
 
 
-def _cases(path: Path, file: str, version: int, shift: int) -> Iterator[Case]:
+def _cases(path: Path, file: str, version: int, shift: int) -> Iterator[MessageSample]:
     definition = read_definition(path, file)
     for kind, made in sorted(samples(definition, version + shift), key=lambda sample: sample[0]):
-        yield Case(definition, version, kind, made, shift)
+        yield MessageSample(definition, version, kind, made, shift)
 
 
 def write_older(specs: Path, history: Path, pinned: Jars, work: Path, target: Path) -> dict[str, tuple[int, int]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from kafka_protocol_upstream.kafka.artifacts import Jars
 from kafka_protocol_upstream.vectors.java_oracle import JavaClasses, Oracle, OracleError
 from kafka_protocol_upstream.vectors.samples import Json, sample
-from kafka_protocol_upstream.vectors.write import Case, compact, write_compressed
+from kafka_protocol_upstream.vectors.write import MessageSample, compact, write_compressed
 
 UNKNOWN_TAGS = "_unknownTaggedFields"
 TAGS: list[Json] = [{"tag": 100, "data": "AQID"}, {"tag": 20_000, "data": ""}]
@@ -29,13 +29,13 @@ UNUSUAL: dict[str, dict[str, Json]] = {
 
 @dataclass(frozen=True)
 class FrameCase:
-    case: Case
+    case: MessageSample
     kind: str
     header: dict[str, Json]
     body: Json
 
 
-def write_frames(java: Oracle, jars: Jars, cases: Sequence[Case], target: Path) -> int:
+def write_frames(java: Oracle, jars: Jars, cases: Sequence[MessageSample], target: Path) -> int:
     """Write ``frames/kafka-<release>.jsonl.gz`` for the requests and responses among ``cases``; return the frame count.
 
     Writes no file without frames. Raises OracleError if Kafka's classes reject a frame.
@@ -63,12 +63,12 @@ def _write(lines: Sequence[Json], name: str, jars: Jars, target: Path) -> int:
     return len(lines)
 
 
-def _each_version(cases: Sequence[Case]) -> list[Case]:
+def _each_version(cases: Sequence[MessageSample]) -> list[MessageSample]:
     messages = [case for case in cases if case.definition.type in ("request", "response")]
     return list({(case.definition.name, case.version): case for case in messages}.values())
 
 
-def _frames(case: Case) -> Iterator[FrameCase]:
+def _frames(case: MessageSample) -> Iterator[FrameCase]:
     definition, version = case.definition, case.version
     body = sample(definition, version, "full")
     yield FrameCase(case, "full", HEADER, body)

@@ -19,7 +19,7 @@ MOST_REFUSALS_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Case:
+class MessageSample:
     definition: VectorDefinition
     version: int
     kind: str
@@ -48,17 +48,17 @@ def write_vectors(specs: Path, jars: Jars, target: Path) -> int:
     return len(cases)
 
 
-def read_cases(specs: Path) -> list[Case]:
+def read_cases(specs: Path) -> list[MessageSample]:
     """Return the samples of all definitions, by message and version. Raises SpecError and ValueError."""
     return [
-        Case(definition, version, kind, made)
+        MessageSample(definition, version, kind, made)
         for definition in read_definitions(specs)
         for version in definition.versions
         for kind, made in sorted(samples(definition, version), key=lambda sample: sample[0])
     ]
 
 
-def write_cases(cases: Sequence[Case], answers: Sequence[Answer], folder: Path) -> None:
+def write_cases(cases: Sequence[MessageSample], answers: Sequence[Answer], folder: Path) -> None:
     lines: dict[str, list[str]] = {}
     for case, answer in zip(cases, answers, strict=True):
         lines.setdefault(case.definition.folder, []).append(case.line(answer))
@@ -112,7 +112,7 @@ def jars_in(folder: Path, release: str) -> Jars:
     return Jars(release, versions, classpath)
 
 
-def ask(java: Oracle, jars: Jars, cases: Sequence[Case]) -> list[Answer]:
+def ask(java: Oracle, jars: Jars, cases: Sequence[MessageSample]) -> list[Answer]:
     """Encode cases with Kafka's classes. Raises OracleError if they reject a case."""
     classes = JavaClasses(jars)
     answers = java.encode([classes.question(case.definition, case.version + case.shift, case.json) for case in cases])
