@@ -8,7 +8,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .broker_case import Access, CaseError, broker_cases
+from .broker_run import run_broker
 from .case import Case, selected
+from .cluster import Address, BrokerError
 from .codec_case import codec_cases
 from .codec_run import run_codec
 from .known import known_failures, mark_known
@@ -24,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         return status
-    except (TesteeError, ReportError, OSError) as error:
+    except (TesteeError, BrokerError, CaseError, ReportError, OSError) as error:
         print(f"kafka-conformance: {error}", file=sys.stderr)
         return 2
 
@@ -46,6 +49,18 @@ def _parser() -> argparse.ArgumentParser:
     codec.add_argument("--timeout", type=float, default=10, help="seconds for an answer (default: %(default)g)")
     _add_common(codec)
     codec.set_defaults(run=_codec)
+    broker = commands.add_parser("broker", help="test a broker")
+    broker.add_argument(
+        "address", type=_address, metavar="HOST:PORT", help="address of one broker, without TLS and SASL"
+    )
+    limits = broker.add_mutually_exclusive_group()
+    limits.add_argument("--disposable", action="store_true", help="send also requests that change the whole cluster")
+    limits.add_argument("--read-only", action="store_true", help="create no topics, groups or transactional ids")
+    addresses = broker.add_argument("--expect-address", action="append", default=[], type=_address, metavar="HOST:PORT")
+    addresses.help = "fail if a response has an address that is not given; repeat it for each broker"
+    broker.add_argument("--timeout", type=float, default=10, help="seconds for a response (default: %(default)g)")
+    _add_common(broker)
+    broker.set_defaults(run=_broker)
     report = commands.add_parser("report", help="make an HTML page of reports")
     report.add_argument("files", nargs="+", metavar="FILE", help="reports that --json wrote")
     report.add_argument("--html", required=True, metavar="FILE", help="page to write")
@@ -61,7 +76,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _cases() -> list[Case]:
-    return list(codec_cases())
+    return [*codec_cases(), *broker_cases()]
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -87,6 +102,20 @@ def _show(options: argparse.Namespace) -> int:
 def _codec(options: argparse.Namespace) -> int:
     cases = selected(codec_cases(), options.only)
     return _finish(options, asyncio.run(run_codec(options.command, cases, options.timeout)))
+
+
+def _broker(options: argparse.Namespace) -> int:
+    access: Access = "cluster" if options.disposable else "read" if options.read_only else "own"
+    cases, expected = selected(broker_cases(), options.only), options.expect_address
+    report = run_broker(options.address, cases, access=access, expected=expected, timeout=options.timeout)
+    return _finish(options, report)
+
+
+def _address(text: str) -> Address:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"expected HOST:PORT, got {text!r}")
+    return host.strip("[]"), int(port)
 
 
 def _report(options: argparse.Namespace) -> int:

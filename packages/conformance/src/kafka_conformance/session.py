@@ -1,0 +1,215 @@
+"""Connections, variables and exchanges of one case."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+from kafka_messages import Message
+from kafka_messages.connection import endpoints, error_codes, expects_response
+from kafka_messages.errors import KafkaMessageError
+from kafka_messages.json import from_json, to_json, uuid_text
+from kafka_messages.protocol import ErrorCode, api, decode_response, encode_request
+from kafka_messages.schema import descriptor_of
+
+from .broker_case import ReadAs, Send, Versions
+from .cluster import BY_ANY, CLIENT_ID, ROUTES, Address, Cluster
+from .pattern import Variables, fitted, now, replaced
+from .result import SentBytes
+from .wire import CaseFailure, Deadline, FrameSocket
+
+_LONGEST_SHOWN = 1 << 16  # bytes of a frame in the report
+_SETUP = "setup"
+_RETRY_SECONDS = 0.1
+
+
+class NotRun(Exception):
+    """The case does not apply to this broker; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAnswer:
+    """A decoded response."""
+
+    message: Message
+    version: int
+
+    @property
+    def json(self) -> dict[str, Any]:
+        return to_json(self.message, self.version)
+
+    @property
+    def codes(self) -> set[int]:
+        """All error codes, NONE included."""
+        return {int(each.code) for each in error_codes(self.message, version=self.version)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A request without response so far."""
+
+    wire: FrameSocket
+    read_as: ReadAs
+    correlation_id: int
+    data: bytes
+
+
+class CaseSession:
+    """What one case sends and receives. Each case has connections of its own."""
+
+    def __init__(self, cluster: Cluster, prefix: str, deadline: Deadline) -> None:
+        self.cluster, self.deadline = cluster, deadline
+        self.variables: Variables = {
+            "prefix": prefix,
+            "topic": f"{prefix}-t",
+            "group": f"{prefix}-g",
+            "transactionalId": f"{prefix}-x",
+            "unknownTopicId": uuid_text(uuid4()),
+            "now": now(),
+        }
+        self.sent: list[SentBytes] = []
+        self.foreign: list[str] = []
+        """Addresses in responses that are not expected, with their places."""
+        self.is_answered = False
+        self.routes: dict[str, Address] = {}
+        """Addresses of the leader and the coordinators, once they are known."""
+        self._wires: dict[tuple[str, Address], FrameSocket] = {}
+        self._last: dict[str, FrameSocket] = {}
+        self._fixed: set[str] = set()
+        self._pending: dict[str, deque[Pending]] = {}
+        self._ids = count(1)
+
+    def wire(self, name: str, api_name: str = BY_ANY) -> FrameSocket:
+        """Return the connection of a name to the broker that serves an API; the last one, if any broker does."""
+        route = ROUTES.get(api_name, BY_ANY)
+        if name in self._last and (route == BY_ANY or name in self._fixed or len(self.cluster.brokers) < 2):
+            return self._last[name]
+        address = self.cluster.controller if route == "controller" else self.routes.get(route)
+        if address is None or len(self.cluster.brokers) < 2:
+            address = self.cluster.address
+        return self._connected(name, address)
+
+    def connect(self, name: str, address: Address) -> None:
+        """Open the connection of a name, for all requests. Raises NoResponse."""
+        self._fixed.add(name)
+        self._connected(name, address)
+
+    def _connected(self, name: str, address: Address) -> FrameSocket:
+        if (name, address) not in self._wires:
+            self._wires[name, address] = FrameSocket(address, self.deadline)
+        self._last[name] = self._wires[name, address]
+        return self._last[name]
+
+    def version(self, name: str, wanted: Versions) -> int:
+        """Return the version to use. Raises NotRun if the broker does not announce it."""
+        lowest, highest = (wanted, wanted) if isinstance(wanted, int) else wanted
+        least, most = self.cluster.versions.get(api(name).key, (0, -1))
+        chosen = min(highest, most)
+        if chosen < max(lowest, least):
+            has = f"{least} to {most}" if most >= 0 else "none"
+            raise NotRun(f"needs {name} {lowest if lowest == highest else f'{lowest} to {highest}'}; announced: {has}")
+        return chosen
+
+    def send(self, send: Send, name: str = "a") -> None:
+        """Send a request; ``receive`` returns the response. Raises NotRun and NoResponse."""
+        if send.raw:
+            wire, data = self.wire(name), bytes.fromhex(send.raw)
+            wire.send(data, send.pieces)
+            as_api = send.read_as or ReadAs(api="ApiVersions", version=0)
+            self._waiting(name).append(Pending(wire, as_api, send.correlation_id or 0, data))
+            return
+        version, cls = self.version(send.api, send.version), api(send.api).request_class
+        content = fitted(replaced(send.message, self.variables), descriptor_of(cls).fields, version)
+        message = from_json(cls, content, version, default_missing=True)
+        number = next(self._ids) if send.correlation_id is None else send.correlation_id
+        data = encode_request(message, version, number, CLIENT_ID)
+        wire = self.wire(name, send.api)
+        wire.send(data)
+        if expects_response(message):
+            self._waiting(name).append(Pending(wire, ReadAs(api=send.api, version=version), number, data))
+        else:
+            self.sent.append(SentBytes(data.hex()))
+
+    def _waiting(self, name: str) -> deque[Pending]:
+        return self._pending.setdefault(name, deque())
+
+    def receive(self, name: str = "a", read_as: ReadAs | None = None, correlation_id: int = 0) -> BrokerAnswer:
+        """Return the response to the oldest request without one. Raises CaseFailure."""
+        waiting = self._waiting(name)
+        if read_as is not None:
+            pending = Pending(self.wire(name), read_as, correlation_id, b"")
+        elif waiting:
+            pending = waiting.popleft()
+        else:
+            raise CaseFailure("no request waits for a response")
+        return self._decoded(pending, self._frame(pending))
+
+    def _frame(self, pending: Pending) -> bytes:
+        frame = b""
+        try:
+            frame = pending.wire.receive()
+            self.is_answered = True
+        finally:
+            shown = (pending.data[:_LONGEST_SHOWN].hex(), frame[:_LONGEST_SHOWN].hex())
+            self.sent.append(SentBytes(*shown))
+        return frame
+
+    def expect_end(self, name: str) -> None:
+        """Wait until the broker closes a connection. Raises CaseFailure if it does not, or ConnectionEnded."""
+        waiting = self._waiting(name)
+        frame = self._frame(
+            waiting.popleft() if waiting else Pending(self.wire(name), ReadAs(api="", version=0), 0, b"")
+        )
+        raise CaseFailure(f"expected the end of the connection, got {frame[:32].hex()}")
+
+    def _decoded(self, pending: Pending, frame: bytes) -> BrokerAnswer:
+        which, payload = pending.read_as, frame[4:]
+        old = which.fallback and payload[4:6] == ErrorCode.UNSUPPORTED_VERSION.to_bytes(2)
+        version = 0 if old else which.version
+        try:
+            found = decode_response(payload, which.api, version)
+        except KafkaMessageError as error:
+            raise CaseFailure(f"the response cannot be read as {which.api} {version}: {error}") from None
+        got = found.header.correlation_id
+        if got != pending.correlation_id:
+            raise CaseFailure(f"the response has the correlation id {got}, the request {pending.correlation_id}")
+        self.foreign += self._foreign(found.message, f"{which.api} {version}")
+        return BrokerAnswer(found.message, version)
+
+    def _foreign(self, message: Message, name: str) -> Iterator[str]:
+        expected = self.cluster.expected
+        for each in endpoints(message):
+            if expected and (each.host, each.port) not in expected:
+                place = f"{name}, {each.path}" if each.path else name
+                yield f"{place}: the address {each.host}:{each.port} is not expected"
+
+    def answer(self, send: Send, name: str = "a", retry: Sequence[int] = ()) -> BrokerAnswer:
+        """Send a request and return the response; repeat it for the time of a step while it has one of the codes."""
+        end = monotonic() + self.deadline.per_step
+        while True:
+            self.send(send, name)
+            answer = self.receive(name)
+            if monotonic() >= end or not answer.codes.intersection(retry):
+                return answer
+            self.deadline.sleep(_RETRY_SECONDS)
+
+    def ask(
+        self, name: str, versions: Versions, message: Mapping[str, Any], retry: Sequence[int] = ()
+    ) -> dict[str, Any]:
+        """Return the response to a request as JSON, on a connection that no step uses; arguments as ``answer``."""
+        return self.answer(Send(api=name, version=versions, message=message), _SETUP, retry).json
+
+    def unread(self) -> bytes:
+        """Return bytes that no request asked for."""
+        return b"".join(each.unread() for each in self._wires.values()) if not any(self._pending.values()) else b""
+
+    def close(self) -> None:
+        for each in self._wires.values():
+            with suppress(OSError):
+                each.close()
