@@ -21,7 +21,7 @@ from .text import save_junit, to_text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, 1 if a case failed, or 2 for errors of use."""
+    """Run the command; return 0, 1 if a case failed, 2 for errors of use, or 130 after Ctrl-C."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
@@ -30,6 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (TesteeError, BrokerError, CaseError, ReportError, OSError) as error:
         print(f"kafka-conformance: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # the modes have cleaned up
+        print("kafka-conformance: interrupted", file=sys.stderr)
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:
