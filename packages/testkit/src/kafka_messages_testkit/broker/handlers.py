@@ -74,10 +74,10 @@ async def handle(context: Context, message: Any, announced: Any) -> Response | N
             return error_response(request, ErrorCode.INVALID_REQUEST)
         if not context.received.is_supported:
             [key] = (each for each in announced.api_keys if each.api_key == ApiKey.API_VERSIONS)
-            response: Response = type(announced)(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[key])
-            return response
+            refusal: Response = type(announced)(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[key])
+            return refusal
         features = announced.supported_features if version >= 4 else []  # older versions have none from level 0 on
-        response = replace(announced, supported_features=features)
+        response: Response = replace(announced, supported_features=features)
         return response
     handler = handler_of(request.api.name)
     if handler is None:
