@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .case import Case, selected
+from .client_case import client_cases
+from .client_run import run_client
 from .codec_case import codec_cases
 from .codec_run import run_codec
 from .known import known_failures, mark_known
@@ -46,6 +48,12 @@ def _parser() -> argparse.ArgumentParser:
     codec.add_argument("--timeout", type=float, default=10, help="seconds for an answer (default: %(default)g)")
     _add_common(codec)
     codec.set_defaults(run=_codec)
+    client = commands.add_parser("client", help="test a client: a command that is called with a task and an address")
+    client.add_argument("command", nargs="+", metavar="COMMAND", help="program that does a task, after --")
+    client.add_argument("--timeout", type=float, default=30, help="seconds for a case (default: %(default)g)")
+    client.add_argument("--name", default="", help="name of the client in reports (default: the command)")
+    _add_common(client)
+    client.set_defaults(run=_client)
     report = commands.add_parser("report", help="make an HTML page of reports")
     report.add_argument("files", nargs="+", metavar="FILE", help="reports that --json wrote")
     report.add_argument("--html", required=True, metavar="FILE", help="page to write")
@@ -61,7 +69,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _cases() -> list[Case]:
-    return list(codec_cases())
+    return [*codec_cases(), *client_cases()]
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -87,6 +95,11 @@ def _show(options: argparse.Namespace) -> int:
 def _codec(options: argparse.Namespace) -> int:
     cases = selected(codec_cases(), options.only)
     return _finish(options, asyncio.run(run_codec(options.command, cases, options.timeout)))
+
+
+def _client(options: argparse.Namespace) -> int:
+    cases = selected(client_cases(), options.only)
+    return _finish(options, run_client(options.command, cases, options.timeout, options.name))
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -72,7 +73,8 @@ class _Fault:
         elif isinstance(action, Corrupt) and response is not None:
             return self.corrupt(action, response)
         elif isinstance(action, Change) and response is not None:
-            return self.checked(action.function(self.exchange.request, response), "change() must return {}")
+            made = action.function(self.exchange.request, deepcopy(response))  # the broker may keep parts of it
+            return self.checked(made, "change() must return {}")
         return response
 
     async def fail(self, action: Fail) -> Response | None:
