@@ -8,6 +8,7 @@ from __future__ import annotations
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -71,7 +72,8 @@ class Connection:
             if response.error_code == ErrorCode.NONE or self.breaks == "refusal is the table":
                 break
             if self.breaks != "same version again":
-                version = max((each.max_version for each in response.api_keys), default=0)
+                named = [each.max_version for each in response.api_keys if each.api_key == ApiVersionsRequest.API_KEY]
+                version = max(named, default=0)
         if self.breaks == "unknown APIs":
             for each in response.api_keys:
                 api(each.api_key)
@@ -86,11 +88,14 @@ class Connection:
             if self.breaks == "Fetch 12" and isinstance(request, FetchRequest):
                 version = 12
             if self.breaks == "highest versions" and isinstance(request, ProduceRequest | EndTxnRequest):
-                version = self.state.versions.versions[request.API_KEY].highest  # type: ignore[union-attr, attr-defined]
+                known = api(type(request))
+                version = min(versions.versions[int(known.key)].highest, known.stable_versions.highest)
         time.sleep(max(0.0, self.quiet_until - time.monotonic()))
         self.number += self.breaks != "correlation id"
         self.socket.sendall(self.encoded(request.downgraded(version), version))
         found: Any = decode_response(self.receive(), api(type(request)), version).message
+        if self.breaks == "unknown tags" and found.unknown_tagged_fields:
+            raise FailedError("a section of tagged fields is not empty")
         if self.breaks != "throttle time":
             self.quiet_until = time.monotonic() + getattr(found, "throttle_time_ms", 0) / 1000
         return found
@@ -301,7 +306,7 @@ class Client:
             if not batch.is_control or self.breaks == "control batch":
                 seen += len(numbers)
             if self.breaks == "empty batch":
-                offset = numbers[-1] + 1 if numbers else offset
+                offset = batch.last_offset + 1 if numbers else offset
             elif self.breaks == "compacted tail":
                 offset = numbers[-1] + 1 if numbers else batch.last_offset + 1
             else:
@@ -309,6 +314,8 @@ class Client:
         return offset, seen
 
     def first_offset(self) -> int:
+        if self.breaks == "first offset":
+            raise FailedError("no first offset")
         kind = ListOffsetsRequest
         topic = kind.ListOffsetsTopic(
             name=NAME, partitions=[kind.ListOffsetsPartition(partition_index=0, timestamp=-2)]
@@ -388,8 +395,8 @@ class Client:
         return joined.member_id, joined.generation_id
 
 
-def main() -> int:
-    breaks, task, address = sys.argv[1:]
+def main(arguments: Sequence[str]) -> int:
+    breaks, task, address = arguments
     client = Client(breaks, address)
     tasks = {
         "produce": client.produce,
@@ -406,4 +413,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -34,9 +34,8 @@ class ClientCase(Case):
         return 2 if self.task == "transaction" else 1
 
     def description(self) -> list[str]:
-        server = ", ".join(
-            [self.server.replace("_", " ") or "no rules", f"{self.brokers} brokers", self.announces or "newest release"]
-        )
+        rules = self.server.replace("_", " ") or "no rules"
+        server = f"{self.announces or 'newest release'}, {rules}" + (f", {self.brokers} brokers" * (self.brokers > 1))
         lines = Case.description(self)  # super() does not work in dataclasses with slots
         return [*lines, f"task      {self.task}", f"server    {server}", f"ends      with {self.ends}"]
 

@@ -119,5 +119,5 @@ def throttled_client_waits(exchanges: Sequence[Exchange]) -> Iterator[Violation]
 
 
 def task_is_done(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
-    """Only the end of the command matters."""
+    """Accept all bytes: the command must end with status 0, and its task has a request that is needed."""
     yield from ()

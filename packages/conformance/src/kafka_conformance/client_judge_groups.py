@@ -139,4 +139,3 @@ def transactions_are_version_1(exchanges: Sequence[Exchange]) -> Iterator[Violat
         most = _BEFORE_TRANSACTIONS_2.get(type(each.request), each.version)
         if each.version > most and getattr(each.request, "transactional_id", None):
             yield Violation(f"{named(each)} needs transaction.version 2; the highest version without is {most}", each)
-    yield from partitions_are_added_first(exchanges)

@@ -17,6 +17,7 @@ from .client_log import fetch_offsets, next_offset
 _TRANSACTIONAL = 1 << 4
 _KNOWN_ATTRIBUTES = 0b111 | _TRANSACTIONAL
 _MOST_ATTEMPTS = 3
+_RECORDS = 3  # of the task consume
 
 
 class Produced(NamedTuple):
@@ -137,16 +138,18 @@ def _values(data: bytes) -> list[Any]:
 
 def fetches_continue(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     """The next Fetch starts after the last whole batch of the response, or where the last one did if it has none."""
-    expected, before = 0, None
+    expected, count, before = 0, 0, None
     for each in exchanges:
         if not isinstance(each.request, FetchRequest) or 0 not in (offsets := fetch_offsets(each.request)):
             continue
         if offsets[0] != expected:
             yield Violation(f"{named(each)} starts at offset {offsets[0]}, expected {expected}", before or each)
             return
-        expected, before = max(offsets[0], next_offset(_records(each))), each
-    if before is None:
-        yield Violation("there was no Fetch request")
+        data = _records(each)
+        expected, before = max(offsets[0], next_offset(data)), each
+        count += sum(batch.count for batch in read_batches(data) if not batch.is_control)
+    if count < _RECORDS:
+        yield Violation(f"the client stopped after {count} records, expected {_RECORDS}", before)
 
 
 def _records(exchange: Exchange) -> bytes:

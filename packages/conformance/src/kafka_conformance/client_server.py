@@ -39,6 +39,10 @@ def versions_of_2_2(cluster: KafkaCluster) -> None:
     three_records(cluster)
 
 
+def versions_of_2_8(cluster: KafkaCluster) -> None:
+    _announce(cluster, "2.8")
+
+
 def old_leader(cluster: KafkaCluster) -> None:
     """Make a broker the leader that announces the versions of 2.8."""
     cluster.move_leader(NAME, 0, _OTHER_BROKER)
@@ -105,7 +109,7 @@ def _tag(struct: Any, fields: Any) -> None:
 
 
 def throttle_first_produce(cluster: KafkaCluster) -> None:
-    cluster.on(ProduceRequest, optional=True).throttle(1000)
+    cluster.on(ProduceRequest, optional=True).throttle(500)
 
 
 def fail_first_produce(cluster: KafkaCluster) -> None:
