@@ -110,15 +110,10 @@ def _gives_id(exchange: Exchange) -> bool:
 def failed_batch_is_repeated(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     sent = list(produced(exchanges))
     for number, each in enumerate(sent):
-        if each.error != ErrorCode.NOT_ENOUGH_REPLICAS:
-            continue
-        later = [one for one in sent[number + 1 :] if one.partition == each.partition]
-        if not later:
-            yield Violation(
-                f"{named(each.exchange)} failed with NOT_ENOUGH_REPLICAS, and was not repeated", each.exchange
-            )
-        elif later[0].data != each.data:
-            yield Violation(f"{named(later[0].exchange)} does not repeat the batch that failed", later[0].exchange)
+        if each.error == ErrorCode.NOT_ENOUGH_REPLICAS:
+            if all((later.partition, later.data) != (each.partition, each.data) for later in sent[number + 1 :]):
+                problem = f"{named(each.exchange)}: the batch of partition {each.partition}"
+                yield Violation(f"{problem} failed with NOT_ENOUGH_REPLICAS, and was not repeated", each.exchange)
 
 
 def batch_follows_the_leader(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
@@ -190,7 +185,7 @@ def session_epochs_rise(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
         if given != expected and request.session_epoch > 0:
             yield Violation(f"{named(each)} has session and epoch {given}, expected {expected}", each)
             return
-        if request.session_epoch <= 0 and not request.topics:
+        if request.session_epoch <= 0 and request.session_id == 0 and not request.topics:
             yield Violation(f"{named(each)} begins a session without partitions", each)
         if each.response is not None:
             is_new = given == (0, 0)

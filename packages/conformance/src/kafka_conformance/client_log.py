@@ -19,6 +19,7 @@ NAME: Final = "conformance"
 """Topic, group and transactional id of all tasks."""
 Stored: TypeAlias = Sequence[str | int]
 """Id of a vector, its base offset, and how many of its bytes are returned; without the last, all."""
+_LEADER_EPOCH, _MAGIC = slice(12, 16), 16
 _START = 100
 _SESSION = 77
 
@@ -30,8 +31,11 @@ def _vectors() -> dict[str, bytes]:
 
 def _encoded(stored: Stored) -> bytes:
     vector, offset, *size = stored
-    data = int(offset).to_bytes(8, "big") + _vectors()[str(vector)][8:]
-    return data[: int(size[0]) if size else None]
+    data = bytearray(_vectors()[str(vector)])
+    data[:8] = int(offset).to_bytes(8, "big")
+    if data[_MAGIC] == 2:
+        data[_LEADER_EPOCH] = bytes(4)  # that of the cluster
+    return bytes(data)[: int(size[0]) if size else None]
 
 
 def replay(cluster: KafkaCluster, log: Iterable[Sequence[Stored]]) -> None:

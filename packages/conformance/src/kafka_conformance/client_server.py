@@ -21,6 +21,7 @@ from kafka_messages_testkit import KafkaCluster
 from .client_log import NAME
 
 _OTHER_BROKER = 2
+_MOST_IN_FLIGHT = 5
 _USED = (
     *("ApiVersions", "Metadata", "FindCoordinator", "JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"),
     *("OffsetCommit", "OffsetFetch", "ListOffsets", "Fetch"),
@@ -112,8 +113,18 @@ def throttle_first_produce(cluster: KafkaCluster) -> None:
     cluster.on(ProduceRequest, optional=True).throttle(500)
 
 
-def fail_first_produce(cluster: KafkaCluster) -> None:
-    cluster.on(ProduceRequest, topic=NAME, optional=True).fail(ErrorCode.NOT_ENOUGH_REPLICAS)
+def fail_until_repeated(cluster: KafkaCluster) -> None:
+    """Fail the first Produce, and those in flight with it, until one of their batches arrives again."""
+    seen, repeated = set[tuple[int, bytes]](), set[tuple[int, bytes]]()
+
+    def is_first(request: ProduceRequest) -> bool:
+        parts = (part for topic in request.topic_data for part in topic.partition_data)
+        batches = {(part.index, bytes(part.records or b"")) for part in parts}
+        repeated.update(seen & batches)
+        seen.update(batches)
+        return not repeated
+
+    cluster.on(ProduceRequest, when=is_first, times=_MOST_IN_FLIGHT, optional=True).fail(ErrorCode.NOT_ENOUGH_REPLICAS)
 
 
 def delay_first_produce(cluster: KafkaCluster) -> None:
