@@ -110,10 +110,10 @@ def _gives_id(exchange: Exchange) -> bool:
 def failed_batch_is_repeated(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     sent = list(produced(exchanges))
     for number, each in enumerate(sent):
-        if each.error == ErrorCode.NOT_ENOUGH_REPLICAS:
-            if all((later.partition, later.data) != (each.partition, each.data) for later in sent[number + 1 :]):
-                problem = f"{named(each.exchange)}: the batch of partition {each.partition}"
-                yield Violation(f"{problem} failed with NOT_ENOUGH_REPLICAS, and was not repeated", each.exchange)
+        again = {(later.partition, later.data) for later in sent[number + 1 :]}
+        if each.error == ErrorCode.NOT_ENOUGH_REPLICAS and (each.partition, each.data) not in again:
+            problem = f"{named(each.exchange)}: the batch of partition {each.partition}"
+            yield Violation(f"{problem} failed with NOT_ENOUGH_REPLICAS, and was not repeated", each.exchange)
 
 
 def batch_follows_the_leader(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
