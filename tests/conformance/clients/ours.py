@@ -172,7 +172,7 @@ class Client:
             self.sequences[partition] = sequence + len(records)
         else:
             self.sequences[partition] = sequence + 1
-        for attempt in range(6):
+        for _ in range(6):
             kind = ProduceRequest
             part = kind.PartitionProduceData(index=partition, records=data)
             topic = kind.TopicProduceData(name=NAME, topic_id=self.topic_id, partition_data=[part])
@@ -182,7 +182,7 @@ class Client:
                 return
             if code == ErrorCode.NOT_ENOUGH_REPLICAS:
                 if self.breaks == "another sequence for a retry":
-                    data = self.batch(records, sequence + 0 if attempt else sequence + len(records))
+                    data = self.batch(records, sequence + len(records))
             elif code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 if self.breaks != "old leader":
                     self.leaders = {}
@@ -288,8 +288,7 @@ class Client:
                 offset = offset if self.breaks == "offset out of range" else self.first_offset()
                 continue
             if found.records is None and self.breaks == "null records":
-                self.connections.pop(self.nodes[self.leaders[0]]).socket.close()
-                continue
+                raise FailedError("null records")
             offset, more = self.after(offset, found.records or b"")
             seen += more
         return offset

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from .case import Case, rows
 
@@ -19,13 +19,18 @@ class ClientCase(Case):
     task: Task
     judge: str
     """Function of a module ``client_judge…``."""
-    server: str = ""
-    """Function of ``client_server`` or ``client_log``; empty for a cluster without rules."""
+    script: str = ""
+    """Function of ``client_scripts`` that makes rules; empty for none."""
+    rules: Sequence[tuple[str, str, Any]] = ()
+    """API, method of ``Trigger`` and its argument, for the first request of this API."""
     brokers: int = 1
-    announces: str = ""
-    """Release of Kafka whose APIs and versions the cluster has; empty for those of the newest release."""
+    release: str = ""
+    """Release of Kafka whose APIs and versions the cluster has; empty for the newest."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Release whose versions a broker announces although it has more, by node id; ``*`` for all brokers."""
+    records: int = 0
     log: Sequence[Sequence[Sequence[str | int]]] = ()
-    """Record batches that the cluster returns: see ``client_log.Stored``."""
+    """Responses to Fetch: record batches, see ``client_log.Stored``."""
     ends: Literal["success", "failure"] = "success"
     """How the command must end."""
 
@@ -34,8 +39,8 @@ class ClientCase(Case):
         return 2 if self.task == "transaction" else 1
 
     def description(self) -> list[str]:
-        rules = self.server.replace("_", " ") or "no rules"
-        server = f"{self.announces or 'newest release'}, {rules}" + (f", {self.brokers} brokers" * (self.brokers > 1))
+        parts = [self.script.replace("_", " "), *(f"{name}: {how} {value}" for name, how, value in self.rules)]
+        server = ", ".join([f"Kafka {self.release or 'of the newest release'}", *(each for each in parts if each)])
         lines = Case.description(self)  # super() does not work in dataclasses with slots
         return [*lines, f"task      {self.task}", f"server    {server}", f"ends      with {self.ends}"]
 

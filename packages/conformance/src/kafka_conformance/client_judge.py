@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from kafka_messages import ApiVersionsRequest
 from kafka_messages.protocol import BrokerVersions, ErrorCode, decode_request
 from kafka_messages_testkit import Exchange
 
@@ -29,6 +28,10 @@ def named(exchange: Exchange) -> str:
     return f"{exchange.decoded.api.request_name} {exchange.version}"
 
 
+def is_of(exchange: Exchange, *apis: str) -> bool:
+    return exchange.decoded.api.name in apis
+
+
 def by_connection(exchanges: Sequence[Exchange]) -> Iterator[list[Exchange]]:
     """Yield the exchanges of each connection."""
     for address in dict.fromkeys((each.client_address, each.node_id) for each in exchanges):
@@ -40,7 +43,7 @@ def versions_were_announced(exchanges: Sequence[Exchange]) -> Iterator[Violation
     of_node: dict[int, BrokerVersions] = {}
     of_connection: dict[tuple[str, int], BrokerVersions] = {}
     for each in exchanges:
-        if isinstance(each.request, ApiVersionsRequest):
+        if is_of(each, "ApiVersions"):
             if each.response is not None and each.response.error_code == ErrorCode.NONE:
                 ranges = BrokerVersions.from_response(each.response)
                 of_node[each.node_id] = of_connection[each.client_address] = ranges
@@ -62,12 +65,12 @@ def api_versions_is_repeated(exchanges: Sequence[Exchange]) -> Iterator[Violatio
     """After UNSUPPORTED_VERSION comes ApiVersions at a version that the response names, or 0 if it names none."""
     for connection in by_connection(exchanges):
         for before, after in pairwise(connection):
-            if not (isinstance(before.request, ApiVersionsRequest) and before.response and before.response.error_code):
+            if not (is_of(before, "ApiVersions") and before.response and before.response.error_code):
                 continue
             keys = {each.api_key: each for each in before.response.api_keys}
             own = keys.get(before.decoded.api.key)
             lowest, highest = (own.min_version, own.max_version) if own else (0, 0)
-            if not (isinstance(after.request, ApiVersionsRequest) and lowest <= after.version <= highest):
+            if not (is_of(after, "ApiVersions") and lowest <= after.version <= highest):
                 expected = f"ApiVersionsRequest {lowest} to {highest}" if highest else "ApiVersionsRequest 0"
                 yield Violation(f"{named(after)} follows UNSUPPORTED_VERSION; expected {expected}", after)
     yield from versions_were_announced(exchanges)
@@ -75,7 +78,7 @@ def api_versions_is_repeated(exchanges: Sequence[Exchange]) -> Iterator[Violatio
 
 def software_is_named(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     for each in exchanges:
-        if isinstance(each.request, ApiVersionsRequest) and each.version >= 3:
+        if is_of(each, "ApiVersions") and each.version >= 3:
             for name in ("client_software_name", "client_software_version"):
                 value = getattr(each.request, name)
                 if not _SOFTWARE.fullmatch(value):

@@ -5,32 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kafka_messages import (
-    AddOffsetsToTxnRequest,
-    AddPartitionsToTxnRequest,
-    EndTxnRequest,
-    FindCoordinatorRequest,
-    HeartbeatRequest,
-    JoinGroupRequest,
-    LeaveGroupRequest,
-    OffsetCommitRequest,
-    ProduceRequest,
-    SyncGroupRequest,
-    TxnOffsetCommitRequest,
-)
 from kafka_messages.connection import error_codes
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import Exchange
 
-from .client_judge import Violation, named
+from .client_judge import Violation, is_of, named
 from .client_judge_records import sent_batches
 
-_OF_MEMBERS = (SyncGroupRequest, HeartbeatRequest, OffsetCommitRequest)
-_OF_GROUPS = (JoinGroupRequest, *_OF_MEMBERS, LeaveGroupRequest)
-_OF_TRANSACTIONS = (
-    *(ProduceRequest, AddPartitionsToTxnRequest, AddOffsetsToTxnRequest, TxnOffsetCommitRequest, EndTxnRequest),
-)
-_BEFORE_TRANSACTIONS_2 = {ProduceRequest: 11, EndTxnRequest: 4, TxnOffsetCommitRequest: 4}
+_OF_MEMBERS = ("SyncGroup", "Heartbeat", "OffsetCommit")
+_OF_GROUPS = ("JoinGroup", *_OF_MEMBERS, "LeaveGroup")
+_OF_TRANSACTIONS = ("Produce", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
+_BEFORE_TRANSACTIONS_2 = {"Produce": 11, "EndTxn": 4, "TxnOffsetCommit": 4}
 """Highest versions without the feature transaction.version 2 (KIP-890)."""
 
 
@@ -45,10 +30,10 @@ def codes(exchange: Exchange) -> set[int]:
 def group_requests_go_to_the_coordinator(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     coordinator: int | None = None
     for each in exchanges:
-        if isinstance(each.request, FindCoordinatorRequest) and each.response is not None:
+        if is_of(each, "FindCoordinator") and each.response is not None:
             found: Any = each.response.coordinators[0] if each.version >= 4 else each.response
             coordinator = found.node_id if found.error_code == ErrorCode.NONE else None
-        elif isinstance(each.request, _OF_GROUPS):
+        elif is_of(each, *_OF_GROUPS):
             if coordinator is None:
                 yield Violation(f"{named(each)} was sent without looking up the coordinator", each)
             elif each.node_id != coordinator:
@@ -61,9 +46,9 @@ def member_id_is_used(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     """A JoinGroup response gives the member id, with success or with MEMBER_ID_REQUIRED (KIP-394)."""
     member = ""
     for each in exchanges:
-        if isinstance(each.request, (JoinGroupRequest, *_OF_MEMBERS)) and each.request.member_id != member:
+        if is_of(each, "JoinGroup", *_OF_MEMBERS) and each.request.member_id != member:
             yield Violation(f"{named(each)} has the member id {each.request.member_id!r}, expected {member!r}", each)
-        if isinstance(each.request, JoinGroupRequest) and each.response is not None:
+        if is_of(each, "JoinGroup") and each.response is not None:
             member = each.response.member_id
 
 
@@ -71,11 +56,11 @@ def unknown_member_joins_anew(exchanges: Sequence[Exchange]) -> Iterator[Violati
     lost: set[str] = set()
     joined = True
     for each in exchanges:
-        if isinstance(each.request, JoinGroupRequest):
+        if is_of(each, "JoinGroup"):
             if not joined and each.request.member_id:
                 yield Violation(f"{named(each)} has a member id after UNKNOWN_MEMBER_ID", each)
             joined = True
-        elif isinstance(each.request, _OF_MEMBERS):
+        elif is_of(each, *_OF_MEMBERS):
             if joined and each.request.member_id in lost:
                 yield Violation(f"{named(each)} has a member id that got UNKNOWN_MEMBER_ID", each)
             if ErrorCode.UNKNOWN_MEMBER_ID in codes(each):
@@ -89,9 +74,9 @@ def next_offset_is_committed(exchanges: Sequence[Exchange]) -> Iterator[Violatio
     """The last commit is after the three records, with member and generation of the last JoinGroup."""
     member, last = ("", -1), None
     for each in exchanges:
-        if isinstance(each.request, JoinGroupRequest) and each.response is not None:
+        if is_of(each, "JoinGroup") and each.response is not None:
             member = each.response.member_id, each.response.generation_id
-        elif isinstance(each.request, OffsetCommitRequest):
+        elif is_of(each, "OffsetCommit"):
             last = each
             found = each.request.member_id, each.request.generation_id_or_member_epoch
             if found != member:
@@ -105,7 +90,7 @@ def next_offset_is_committed(exchanges: Sequence[Exchange]) -> Iterator[Violatio
 def nothing_follows_fencing(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     is_fenced = False
     for each in exchanges:
-        if isinstance(each.request, _OF_TRANSACTIONS):
+        if is_of(each, *_OF_TRANSACTIONS):
             if is_fenced:
                 yield Violation(f"{named(each)} was sent after PRODUCER_FENCED", each)
             is_fenced = is_fenced or ErrorCode.PRODUCER_FENCED in codes(each)
@@ -118,16 +103,16 @@ def partitions_are_added_first(exchanges: Sequence[Exchange]) -> Iterator[Violat
     added: set[int] = set()
     unanswered: list[Exchange] = []
     for each in exchanges:
-        if isinstance(each.request, AddPartitionsToTxnRequest) and not codes(each) - {ErrorCode.NONE}:
+        if is_of(each, "AddPartitionsToTxn") and not codes(each) - {ErrorCode.NONE}:
             added.update(part for topic in each.request.v3_and_below_topics for part in topic.partitions)
-        elif isinstance(each.request, ProduceRequest):
+        elif is_of(each, "Produce"):
             unanswered.append(each)
             for sent, batch in sent_batches([each]):
                 if sent.partition not in added:
                     yield Violation(f"{named(each)}: partition {sent.partition} is not in the transaction", each)
                 if not (batch.is_transactional and each.request.transactional_id):
                     yield Violation(f"{named(each)}: a batch is not transactional", each)
-        elif isinstance(each.request, EndTxnRequest):
+        elif is_of(each, "EndTxn"):
             if any((one.answered_at or each.received_at + 1) > each.received_at for one in unanswered):
                 yield Violation(f"{named(each)} was sent while a Produce was unanswered", each)
             added.clear()
@@ -136,6 +121,6 @@ def partitions_are_added_first(exchanges: Sequence[Exchange]) -> Iterator[Violat
 
 def transactions_are_version_1(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     for each in exchanges:
-        most = _BEFORE_TRANSACTIONS_2.get(type(each.request), each.version)
+        most = _BEFORE_TRANSACTIONS_2.get(each.decoded.api.name, each.version)
         if each.version > most and getattr(each.request, "transactional_id", None):
             yield Violation(f"{named(each)} needs transaction.version 2; the highest version without is {most}", each)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
-from kafka_messages import FetchRequest, ListOffsetsRequest, ProduceRequest
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import Exchange
 from kafka_records import Batch, RecordError, read_batches
 
-from .client_judge import Violation, named
+from .client_judge import Violation, is_of, named
 from .client_log import fetch_offsets, next_offset
 
 _TRANSACTIONAL = 1 << 4
@@ -32,7 +30,7 @@ class Produced(NamedTuple):
 def produced(exchanges: Sequence[Exchange]) -> Iterator[Produced]:
     """Yield the partitions of all Produce requests; there is only one topic."""
     for each in exchanges:
-        if isinstance(each.request, ProduceRequest):
+        if is_of(each, "Produce"):
             found = each.response.responses if each.response else ()
             errors = {part.index: part.error_code for topic in found for part in topic.partition_responses}
             for part in (part for topic in each.request.topic_data for part in topic.partition_data):
@@ -135,7 +133,7 @@ def fetches_continue(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     """The next Fetch starts after the last whole batch of the response, or where the last one did if it has none."""
     expected, count, before = 0, 0, None
     for each in exchanges:
-        if not isinstance(each.request, FetchRequest) or 0 not in (offsets := fetch_offsets(each.request)):
+        if not is_of(each, "Fetch") or 0 not in (offsets := fetch_offsets(each.request)):
             continue
         if offsets[0] != expected:
             yield Violation(f"{named(each)} starts at offset {offsets[0]}, expected {expected}", before or each)
@@ -152,20 +150,12 @@ def _records(exchange: Exchange) -> bytes:
     return b"".join(part.records or b"" for topic in found for part in topic.partitions if part.partition_index == 0)
 
 
-def null_records_keep_the_connection(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
-    fetches = [each for each in exchanges if isinstance(each.request, FetchRequest)]
-    for before, after in pairwise(fetches[:3]):
-        if before.client_address != after.client_address:
-            yield Violation("the client closed the connection after null records", before)
-    yield from fetches_continue(exchanges)
-
-
 def lost_offset_is_looked_up(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     failed: list[Exchange] = []
     for each in exchanges:
-        if isinstance(each.request, ListOffsetsRequest):
+        if is_of(each, "ListOffsets"):
             failed.clear()
-        elif isinstance(each.request, FetchRequest):
+        elif is_of(each, "Fetch"):
             found = each.response.responses if each.response else ()
             codes = [part.error_code for topic in found for part in topic.partitions]
             failed += [each] * (ErrorCode.OFFSET_OUT_OF_RANGE in codes)
@@ -178,7 +168,7 @@ def session_epochs_rise(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     """A session begins with epoch 0, and ends with an error; epoch -1 is without session."""
     session, epoch = 0, 0
     for each in exchanges:
-        if not isinstance(each.request, FetchRequest):
+        if not is_of(each, "Fetch"):
             continue
         request, expected = each.request, (session, epoch)
         given = request.session_id, request.session_epoch

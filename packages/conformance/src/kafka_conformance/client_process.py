@@ -21,7 +21,7 @@ _INTERVAL = 0.2  # seconds between two looks at the requests
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class TaskEnd:
     """End of a command."""
 
     status: int | None
@@ -32,7 +32,7 @@ class Ended:
     """Why the command was killed."""
 
 
-async def run_task(command: Sequence[str], task: str, cluster: KafkaCluster, timeout: float) -> Ended:
+async def run_task(command: Sequence[str], task: str, cluster: KafkaCluster, timeout: float) -> TaskEnd:
     """Run the command with a task and the address of the first broker. Raises TesteeError if it cannot be started."""
     address = cluster.bootstrap_servers.split(",")[0]
     try:
@@ -52,7 +52,7 @@ async def run_task(command: Sequence[str], task: str, cluster: KafkaCluster, tim
         await asyncio.wait([reader], timeout=1)
         reader.cancel()
     lines = output.decode(errors="replace").strip().splitlines()
-    return Ended(None if problem else process.returncode, lines[-1][:200] if lines else "", problem)
+    return TaskEnd(None if problem else process.returncode, lines[-1][:200] if lines else "", problem)
 
 
 async def _keep(process: Process, output: bytearray) -> None:

@@ -6,22 +6,20 @@ import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from types import ModuleType
-from typing import Any
 
 from kafka_messages_testkit import Exchange, KafkaCluster
 from kafka_records import RecordError
 
-from . import client_judge, client_judge_groups, client_judge_records, client_log, client_server
+from . import client_judge, client_judge_groups, client_judge_records
 from .client_case import ClientCase, Task
-from .client_judge import Violation
-from .client_log import NAME, replay
-from .client_process import Ended, run_task
+from .client_judge import Judge, Violation
+from .client_log import NAME
+from .client_process import TaskEnd, run_task
+from .client_scripts import prepare
 from .pipe import TesteeError
 from .result import BY_SEVERITY, Report, Result, Sent
 
 _JUDGES = (client_judge, client_judge_groups, client_judge_records)
-_SCRIPTS = (client_server, client_log)
 _TASK = "TASK"
 """Group of the cases without a script. If one fails, other cases of its task fail only for bytes that are wrong."""
 UNSUPPORTED = 77
@@ -50,7 +48,7 @@ def run_client(command: Sequence[str], cases: Iterable[ClientCase], timeout: flo
     return report
 
 
-class _Refused(logging.Handler):
+class _RefusedRequests(logging.Handler):
     """Requests that the cluster could not read, which are not exchanges."""
 
     def __init__(self) -> None:
@@ -62,22 +60,19 @@ class _Refused(logging.Handler):
             self.messages.append(record.getMessage())
 
 
-def _run(command: Sequence[str], case: ClientCase, timeout: float) -> tuple[Ended, list[Violation], list[Exchange]]:
+def _run(command: Sequence[str], case: ClientCase, timeout: float) -> tuple[TaskEnd, list[Violation], list[Exchange]]:
     """Return the end of the command, and what is wrong; a violation without exchange is about missing requests."""
-    cluster = KafkaCluster(case.brokers, topics={NAME: case.partitions}, release=case.announces or None)
-    log, refused = logging.getLogger("kafka_messages_testkit"), _Refused()
+    cluster = KafkaCluster(case.brokers, topics={NAME: case.partitions}, release=case.release or None)
+    log, refused = logging.getLogger("kafka_messages_testkit"), _RefusedRequests()
     log.addHandler(refused)
     try:
         with cluster:
-            if case.server:
-                _named(_SCRIPTS, case.server)(cluster)  # its rules come first
-            if case.log:
-                replay(cluster, case.log)
+            prepare(cluster, case)
             ended = asyncio.run(run_task(command, case.task, cluster, timeout))
     except TesteeError:
         raise
     except Exception as error:  # of a handler or rule of the cluster, which an unusual request caused
-        ended = Ended(None, "", f"the server failed: {type(error).__name__}: {error}")
+        ended = TaskEnd(None, "", f"the server failed: {type(error).__name__}: {error}")
     finally:
         log.removeHandler(refused)
     exchanges = cluster.exchanges()
@@ -89,20 +84,17 @@ def _run(command: Sequence[str], case: ClientCase, timeout: float) -> tuple[Ende
     )
 
 
-def _named(modules: Sequence[ModuleType], name: str) -> Any:
-    return next(getattr(each, name) for each in modules if hasattr(each, name))
-
-
 def _judged(case: ClientCase, exchanges: Sequence[Exchange]) -> list[Violation]:
+    judge: Judge = next(getattr(each, case.judge) for each in _JUDGES if hasattr(each, case.judge))
     found: list[Violation] = []
     try:
-        found.extend(islice(_named(_JUDGES, case.judge)(exchanges), _MOST_SHOWN))
+        found.extend(islice(judge(exchanges), _MOST_SHOWN))
     except RecordError as error:
         found.append(Violation(f"the records of a request cannot be read: {error}"))
     return found
 
 
-def _end_problems(case: ClientCase, ended: Ended, exchanges: Sequence[Exchange]) -> Iterator[str]:
+def _end_problems(case: ClientCase, ended: TaskEnd, exchanges: Sequence[Exchange]) -> Iterator[str]:
     needed = _NEEDED[case.task]
     if ended.problem:
         yield ended.problem
