@@ -10,20 +10,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kafka_messages.protocol import ErrorCode, decode_request, decode_response
-
 from kafka_conformance.case import selected
 from kafka_conformance.client_case import client_cases
 from kafka_conformance.client_run import run_client
 from kafka_conformance.command import main
 from kafka_conformance.pipe import TesteeError
 from kafka_conformance.result import Report
+from kafka_messages.protocol import ErrorCode, decode_request, decode_response
 
 FORKS = Path(__file__).parent / "clients" / "forks.py"
 # Problems by broken rule and case.
 BROKEN: dict[str, dict[str, str]] = {
     "another sequence for a retry": {
-        "KIP-98.retry-repeats-the-batch": "ProduceRequest 13: the batch of partition 0 failed with NOT_ENOUGH_REPLICAS, and was not repeated",
+        "KIP-98.retry-repeats-the-batch": (
+            "ProduceRequest 13: the batch of partition 0 failed with NOT_ENOUGH_REPLICAS, and was " "not repeated"
+        ),
     },
     "checksum": {
         "TASK.produce": "the command ended with status 1: produce: CORRUPT_MESSAGE",

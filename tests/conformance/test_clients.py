@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-
 from kafka_conformance.command import main
 from kafka_conformance.result import Outcome, load
+
 from tests.interop.kafka import ROOT, Java, built_go
 
 CLIENTS = Path(__file__).with_name("clients")

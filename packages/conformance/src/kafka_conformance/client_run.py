@@ -17,7 +17,7 @@ from .client_log import NAME
 from .client_process import TaskEnd, run_task
 from .client_scripts import prepare
 from .pipe import TesteeError
-from .result import BY_SEVERITY, Report, Result, Sent
+from .result import BY_SEVERITY, Report, Result, SentBytes
 
 _JUDGES = (client_judge, client_judge_groups, client_judge_records)
 _TASK = "TASK"
@@ -107,6 +107,6 @@ def _end_problems(case: ClientCase, ended: TaskEnd, exchanges: Sequence[Exchange
 def _failed(case: ClientCase, violations: Sequence[Violation], exchanges: Sequence[Exchange]) -> Result:
     """Return the result with the exchanges of the violations, or the last one."""
     shown = {id(each.exchange): each.exchange for each in violations if each.exchange is not None}
-    sent = [Sent(each.request_data.hex(), each.response_data.hex()) for each in shown.values() or exchanges[-1:]]
+    sent = [SentBytes(each.request_data.hex(), each.response_data.hex()) for each in shown.values() or exchanges[-1:]]
     problems = "; ".join(dict.fromkeys(each.problem for each in violations))
     return Result(case.id, BY_SEVERITY[case.severity], problems, "", case.rule, case.source, sent)
