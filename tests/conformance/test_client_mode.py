@@ -141,6 +141,7 @@ BROKEN: dict[str, dict[str, str]] = {
             "ListOffsetsRequest 11 was sent before the versions of node 2 were known; "
             "FetchRequest 18 was sent before the versions of node 2 were known"
         ),
+        "API-VERSIONS.asked-again-after-a-reconnect": "FetchRequest 18 was sent before the versions of node 1 were known",
     },
     "order of tags": {
         "FRAME.requests-are-canonical": (
