@@ -396,6 +396,25 @@ def test_several_exceptions_are_raised_as_a_group_once_each(behind: Broker) -> N
     ]
 
 
+def test_change_gets_the_response_of_the_broker(behind: Broker, proxy: KafkaProxy) -> None:
+    def throttled(request: HeartbeatRequest, response: HeartbeatResponse) -> HeartbeatResponse:
+        return HeartbeatResponse(throttle_time_ms=request.generation_id, error_code=response.error_code)
+
+    rule = proxy.on(HeartbeatRequest).change(throttled)
+    assert asked(proxy.bootstrap_servers, HEARTBEAT) == [HeartbeatResponse(throttle_time_ms=3)]
+    assert behind.requests == [HEARTBEAT]
+    assert rule.calls[0].outcome == "change"
+
+
+def test_change_must_return_a_response_of_the_api(behind: Broker) -> None:
+    message = "^" + re.escape("change() must return HeartbeatResponse, not None") + "$"
+    with pytest.raises(TypeError, match=message), KafkaProxy(behind.address) as proxy:
+        function: Any = lambda request, response: None  # noqa: E731
+        proxy.on(HeartbeatRequest).change(function)
+        with pytest.raises(ConnectionError):
+            asked(proxy.bootstrap_servers, HEARTBEAT)
+
+
 def test_a_response_of_another_type_is_refused(behind: Broker) -> None:
     message = "^" + re.escape("respond() must return HeartbeatResponse or None, not OffsetCommitResponse(")
     with pytest.raises(TypeError, match=message), KafkaProxy(behind.address) as proxy:

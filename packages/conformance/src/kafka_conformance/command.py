@@ -11,6 +11,8 @@ from pathlib import Path
 from .broker_case import Access, CaseError, broker_cases
 from .broker_run import run_broker
 from .case import Case, selected
+from .client_case import client_cases
+from .client_run import run_client
 from .cluster import Address, BrokerError
 from .codec_case import codec_cases
 from .codec_run import run_codec
@@ -64,6 +66,12 @@ def _parser() -> argparse.ArgumentParser:
     broker.add_argument("--timeout", type=float, default=10, help="seconds for a response (default: %(default)g)")
     _add_common(broker)
     broker.set_defaults(run=_broker)
+    client = commands.add_parser("client", help="test a client: a command that is called with a task and an address")
+    client.add_argument("command", nargs="+", metavar="COMMAND", help="program that does a task, after --")
+    client.add_argument("--timeout", type=float, default=30, help="seconds for a case (default: %(default)g)")
+    client.add_argument("--name", default="", help="name of the client in reports (default: the command)")
+    _add_common(client)
+    client.set_defaults(run=_client)
     report = commands.add_parser("report", help="make an HTML page of reports")
     report.add_argument("files", nargs="+", metavar="FILE", help="reports that --json wrote")
     report.add_argument("--html", required=True, metavar="FILE", help="page to write")
@@ -79,7 +87,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _cases() -> list[Case]:
-    return [*codec_cases(), *broker_cases()]
+    return [*codec_cases(), *broker_cases(), *client_cases()]
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -119,6 +127,11 @@ def _address(text: str) -> Address:
     if not host or not port.isdecimal() or int(port) > 65535:
         raise argparse.ArgumentTypeError(f"expected HOST:PORT, got {text!r}")
     return host.strip("[]"), int(port)
+
+
+def _client(options: argparse.Namespace) -> int:
+    cases = selected(client_cases(), options.only)
+    return _finish(options, run_client(options.command, cases, options.timeout, options.name))
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -77,9 +77,17 @@ class Respond:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    function: Callable[[Any, Any], Any]
+
+    def __str__(self) -> str:
+        return "change"
+
+
+@dataclass(frozen=True, slots=True)
 class Observe:
     def __str__(self) -> str:
         return "observe"
 
 
-Action: TypeAlias = Fail | Delay | Throttle | Disconnect | Drop | Hold | Corrupt | Respond | Observe
+Action: TypeAlias = Fail | Delay | Throttle | Disconnect | Drop | Hold | Corrupt | Respond | Change | Observe

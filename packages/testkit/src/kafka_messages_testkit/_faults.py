@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ from kafka_messages.aio import CloseConnection
 from kafka_messages.connection import expects_response
 from kafka_messages.protocol import encode_response
 
-from ._actions import Corrupt, Delay, Disconnect, Drop, Fail, Hold, Observe, Respond, Throttle
+from ._actions import Change, Corrupt, Delay, Disconnect, Drop, Fail, Hold, Observe, Respond, Throttle
 from ._damage import damage_records, damaged_length
 from ._exchange import Exchange
 from ._partial import merged, without
@@ -59,7 +60,7 @@ class _Fault:
         if isinstance(action, Respond):
             made: Response | None = action.function(self.exchange.request)
             if made is not None:
-                return self.checked(made)
+                return self.checked(made, "respond() must return {} or None")
         response = await self.broker(self.exchange.request)
         if isinstance(action, Delay):
             await asyncio.sleep(action.seconds)
@@ -71,6 +72,9 @@ class _Fault:
             throttled.throttle_time_ms = action.milliseconds
         elif isinstance(action, Corrupt) and response is not None:
             return self.corrupt(action, response)
+        elif isinstance(action, Change) and response is not None:
+            made = action.function(self.exchange.request, deepcopy(response))  # the broker may keep parts of it
+            return self.checked(made, "change() must return {}")
         return response
 
     async def fail(self, action: Fail) -> Response | None:
@@ -101,10 +105,10 @@ class _Fault:
             self.rule._forget(self.exchange)  # a later response will have records
         return response
 
-    def checked(self, response: Any) -> Response:
+    def checked(self, response: Any, expected: str) -> Response:
         wanted = self.exchange.decoded.api.response_class
         if not isinstance(response, wanted):
-            raise TypeError(f"respond() must return {wanted.__name__} or None, not {response!r}")
+            raise TypeError(f"{expected.format(wanted.__name__)}, not {response!r}")
         return response.downgraded(self.exchange.response_version)
 
 

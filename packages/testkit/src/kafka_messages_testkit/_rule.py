@@ -14,7 +14,7 @@ from kafka_messages import Request, Response
 from kafka_messages.protocol import ErrorCode
 from kafka_messages.schema import descriptor_of
 
-from ._actions import Action, Corrupt, Delay, Disconnect, Drop, Fail, Hold, Observe, Part, Respond, Throttle
+from ._actions import Action, Change, Corrupt, Delay, Disconnect, Drop, Fail, Hold, Observe, Part, Respond, Throttle
 from ._codes import warn_of_code
 from ._exchange import Exchange
 from ._selectors import Received, Selectors
@@ -259,6 +259,13 @@ class Trigger(Generic[R]):
         if not callable(function):
             raise TypeError(f"expected a function from request to response, not {function!r}")
         return self._add(Respond(function))
+
+    @_action
+    def change(self, function: Callable[[R, Any], Response]) -> Rule:
+        """Answer with the response that ``function`` returns for the request and the broker's response."""
+        if not callable(function):
+            raise TypeError(f"expected a function from request and response to response, not {function!r}")
+        return self._add(Change(function))
 
     @_action
     def observe(self) -> Rule:

@@ -1,0 +1,126 @@
+"""Judges of groups and transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka_messages.connection import error_codes
+from kafka_messages.protocol import ErrorCode
+from kafka_messages_testkit import Exchange
+
+from .client_judge import Violation, is_of, named
+from .client_judge_records import sent_batches
+
+_OF_MEMBERS = ("SyncGroup", "Heartbeat", "OffsetCommit")
+_OF_GROUPS = ("JoinGroup", *_OF_MEMBERS, "LeaveGroup")
+_OF_TRANSACTIONS = ("Produce", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn")
+_BEFORE_TRANSACTIONS_2 = {"Produce": 11, "EndTxn": 4, "TxnOffsetCommit": 4}
+"""Highest versions without the feature transaction.version 2 (KIP-890)."""
+
+
+def codes(exchange: Exchange) -> set[int]:
+    """Return the error codes of a response."""
+    response = exchange.response
+    return (
+        set() if response is None else {each.code for each in error_codes(response, version=exchange.response_version)}
+    )
+
+
+def group_requests_go_to_the_coordinator(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    coordinator: int | None = None
+    for each in exchanges:
+        if is_of(each, "FindCoordinator") and each.response is not None:
+            found: Any = each.response.coordinators[0] if each.version >= 4 else each.response
+            coordinator = found.node_id if found.error_code == ErrorCode.NONE else None
+        elif is_of(each, *_OF_GROUPS):
+            if coordinator is None:
+                yield Violation(f"{named(each)} was sent without looking up the coordinator", each)
+            elif each.node_id != coordinator:
+                yield Violation(f"{named(each)} was sent to node {each.node_id}, not to {coordinator}", each)
+            if ErrorCode.NOT_COORDINATOR in codes(each):
+                coordinator = None
+
+
+def member_id_is_used(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    """A JoinGroup response gives the member id, with success or with MEMBER_ID_REQUIRED (KIP-394)."""
+    member = ""
+    for each in exchanges:
+        if is_of(each, "JoinGroup", *_OF_MEMBERS) and each.request.member_id != member:
+            yield Violation(f"{named(each)} has the member id {each.request.member_id!r}, expected {member!r}", each)
+        if is_of(each, "JoinGroup") and each.response is not None:
+            member = each.response.member_id
+
+
+def unknown_member_joins_anew(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    lost: set[str] = set()
+    joined = True
+    for each in exchanges:
+        if is_of(each, "JoinGroup"):
+            if not joined and each.request.member_id:
+                yield Violation(f"{named(each)} has a member id after UNKNOWN_MEMBER_ID", each)
+            joined = True
+        elif is_of(each, *_OF_MEMBERS):
+            if joined and each.request.member_id in lost:
+                yield Violation(f"{named(each)} has a member id that got UNKNOWN_MEMBER_ID", each)
+            if ErrorCode.UNKNOWN_MEMBER_ID in codes(each):
+                lost.add(each.request.member_id)
+                joined = False
+    if not joined:
+        yield Violation("no JoinGroup follows UNKNOWN_MEMBER_ID")
+
+
+def next_offset_is_committed(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    """The last commit is after the three records, with member and generation of the last JoinGroup."""
+    member, last = ("", -1), None
+    for each in exchanges:
+        if is_of(each, "JoinGroup") and each.response is not None:
+            member = each.response.member_id, each.response.generation_id
+        elif is_of(each, "OffsetCommit"):
+            last = each
+            found = each.request.member_id, each.request.generation_id_or_member_epoch
+            if found != member:
+                yield Violation(f"{named(each)} has member and generation {found}, expected {member}", each)
+    parts = [part for topic in last.request.topics for part in topic.partitions] if last else []
+    offsets = {part.partition_index: part.committed_offset for part in parts}
+    if offsets != {0: 3}:
+        yield Violation(f"the last committed offsets are {offsets}, expected {{0: 3}}", last)
+
+
+def nothing_follows_fencing(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    is_fenced = False
+    for each in exchanges:
+        if is_of(each, *_OF_TRANSACTIONS):
+            if is_fenced:
+                yield Violation(f"{named(each)} was sent after PRODUCER_FENCED", each)
+            is_fenced = is_fenced or ErrorCode.PRODUCER_FENCED in codes(each)
+    if not is_fenced:
+        yield Violation("no request got PRODUCER_FENCED")
+
+
+def partitions_are_added_first(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    """A transaction has its partitions before their records, and ends after the responses to these."""
+    added: set[int] = set()
+    unanswered: list[Exchange] = []
+    for each in exchanges:
+        if is_of(each, "AddPartitionsToTxn") and not codes(each) - {ErrorCode.NONE}:
+            added.update(part for topic in each.request.v3_and_below_topics for part in topic.partitions)
+        elif is_of(each, "Produce"):
+            unanswered.append(each)
+            for sent, batch in sent_batches([each]):
+                if sent.partition not in added:
+                    yield Violation(f"{named(each)}: partition {sent.partition} is not in the transaction", each)
+                if not (batch.is_transactional and each.request.transactional_id):
+                    yield Violation(f"{named(each)}: a batch is not transactional", each)
+        elif is_of(each, "EndTxn"):
+            if any((one.answered_at or each.received_at + 1) > each.received_at for one in unanswered):
+                yield Violation(f"{named(each)} was sent while a Produce was unanswered", each)
+            added.clear()
+            unanswered.clear()
+
+
+def transactions_are_version_1(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    for each in exchanges:
+        most = _BEFORE_TRANSACTIONS_2.get(each.decoded.api.name, each.version)
+        if each.version > most and getattr(each.request, "transactional_id", None):
+            yield Violation(f"{named(each)} needs transaction.version 2; the highest version without is {most}", each)

@@ -1,0 +1,184 @@
+"""Judges of Fetch offsets, and of the record batches in Produce requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kafka_messages.protocol import ErrorCode
+from kafka_messages_testkit import Exchange
+from kafka_records import Batch, RecordError, read_batches
+
+from .client_judge import Violation, is_of, named
+from .client_log import fetch_offsets, next_offset
+
+_TRANSACTIONAL = 1 << 4
+_KNOWN_ATTRIBUTES = 0b111 | _TRANSACTIONAL
+_MOST_ATTEMPTS = 3
+_RECORDS = 3  # of the task consume
+
+
+class Produced(NamedTuple):
+    """Records of a partition in a Produce request, with the error code of the response."""
+
+    exchange: Exchange
+    partition: int
+    data: bytes
+    error: int
+
+
+def produced(exchanges: Sequence[Exchange]) -> Iterator[Produced]:
+    """Yield the partitions of all Produce requests; there is only one topic."""
+    for each in exchanges:
+        if is_of(each, "Produce"):
+            found = each.response.responses if each.response else ()
+            errors = {part.index: part.error_code for topic in found for part in topic.partition_responses}
+            for part in (part for topic in each.request.topic_data for part in topic.partition_data):
+                yield Produced(each, part.index, bytes(part.records or b""), errors.get(part.index, 0))
+
+
+def sent_batches(exchanges: Sequence[Exchange]) -> Iterator[tuple[Produced, Batch]]:
+    for each in produced(exchanges):
+        for batch in read_batches(each.data, verify=False):
+            yield each, batch
+
+
+def batches_are_valid(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    for each in produced(exchanges):
+        try:
+            problems = list(_problems(each.data))
+        except RecordError as error:
+            problems = [str(error)]
+        yield from (Violation(f"{named(each.exchange)}: {problem}", each.exchange) for problem in problems)
+
+
+def _problems(data: bytes) -> Iterator[str]:
+    found = list(read_batches(data))  # raises ChecksumError
+    if len(found) != 1 or found[0].magic != 2 or found[0].size != len(data):
+        yield f"expected one batch of format 2, got {found}"
+        return
+    [batch] = found
+    records = batch.records()
+    offsets, most = [each.offset for each in records], max((each.timestamp for each in records), default=-1)
+    if batch.base_offset != 0 or offsets != list(range(batch.count)):
+        yield f"the offsets are {offsets[:8]} from {batch.base_offset} on, expected 0 to {batch.count - 1}"
+    if batch.last_offset_delta != batch.count - 1:
+        yield f"the last offset delta of {batch.count} records is {batch.last_offset_delta}"
+    if batch.max_timestamp != most:
+        yield f"max_timestamp is {batch.max_timestamp}, expected {most}"
+    if batch.attributes & ~_KNOWN_ATTRIBUTES:
+        yield f"the attributes are {batch.attributes:#06x}, expected compression and transactional bit only"
+
+
+def null_and_empty_values_differ(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    values = {
+        record.key: (record.value, each.exchange)
+        for each, batch in sent_batches(exchanges)
+        for record in batch.records()
+    }
+    for key, expected in ((b"k2", None), (b"k3", b"")):
+        value, exchange = values.get(key, (b"no record", None))
+        if value != expected:
+            yield Violation(f"the value of {key.decode()} must be {expected!r}, got {value!r}", exchange)
+
+
+def sequences_have_no_gap(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    """A batch that was sent before, with the same bytes, is a retry."""
+    following: dict[tuple[int, int, int], int] = {}
+    known = {(each.response.producer_id, each.response.producer_epoch) for each in exchanges if _gives_id(each)}
+    seen = set[bytes]()
+    for each, batch in sent_batches(exchanges):
+        producer = batch.producer_id, batch.producer_epoch
+        if producer not in known:
+            yield Violation(f"{named(each.exchange)}: no response has producer id and epoch {producer}", each.exchange)
+        place, sequence = (*producer, each.partition), batch.base_sequence
+        if each.data in seen and sequence < following.get(place, 0):
+            continue
+        if sequence != (expected := following.get(place, 0)):
+            problem = f"the sequence of partition {each.partition} is {sequence}, expected {expected}"
+            yield Violation(f"{named(each.exchange)}: {problem}", each.exchange)
+        following[place] = sequence + batch.count
+        seen.add(each.data)
+
+
+def _gives_id(exchange: Exchange) -> bool:
+    return getattr(exchange.response, "producer_id", -1) >= 0  # InitProducerId, and EndTxn from version 5 on (KIP-890)
+
+
+def failed_batch_is_repeated(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    sent = list(produced(exchanges))
+    for number, each in enumerate(sent):
+        again = {(later.partition, later.data) for later in sent[number + 1 :]}
+        if each.error == ErrorCode.NOT_ENOUGH_REPLICAS and (each.partition, each.data) not in again:
+            problem = f"{named(each.exchange)}: the batch of partition {each.partition}"
+            yield Violation(f"{problem} failed with NOT_ENOUGH_REPLICAS, and was not repeated", each.exchange)
+
+
+def batch_follows_the_leader(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    """After NOT_LEADER_OR_FOLLOWER the batch is sent to another broker, with few attempts at the old one."""
+    sent = list(produced(exchanges))
+    failed = [each for each in sent if each.error == ErrorCode.NOT_LEADER_OR_FOLLOWER]
+    elsewhere = [each for each in sent if failed and each.exchange.node_id != failed[0].exchange.node_id]
+    if len(failed) > _MOST_ATTEMPTS:
+        yield Violation(f"{len(failed)} Produce requests got NOT_LEADER_OR_FOLLOWER", failed[-1].exchange)
+    if failed and not any(_values(each.data) == _values(failed[0].data) for each in elsewhere):
+        yield Violation("the batch was not sent to the new leader", failed[0].exchange)
+
+
+def _values(data: bytes) -> list[Any]:
+    return [(record.key, record.value) for batch in read_batches(data) for record in batch.records()]
+
+
+def fetches_continue(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    """The next Fetch starts after the last whole batch of the response, or where the last one did if it has none."""
+    expected, count, before = 0, 0, None
+    for each in exchanges:
+        if not is_of(each, "Fetch") or 0 not in (offsets := fetch_offsets(each.request)):
+            continue
+        if offsets[0] != expected:
+            yield Violation(f"{named(each)} starts at offset {offsets[0]}, expected {expected}", before or each)
+            return
+        data = _records(each)
+        expected, before = max(offsets[0], next_offset(data)), each
+        count += sum(batch.count for batch in read_batches(data) if not batch.is_control)
+    if count < _RECORDS:
+        yield Violation(f"the client stopped after {count} records, expected {_RECORDS}", before)
+
+
+def _records(exchange: Exchange) -> bytes:
+    found = exchange.response.responses if exchange.response else ()
+    return b"".join(part.records or b"" for topic in found for part in topic.partitions if part.partition_index == 0)
+
+
+def lost_offset_is_looked_up(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    failed: list[Exchange] = []
+    for each in exchanges:
+        if is_of(each, "ListOffsets"):
+            failed.clear()
+        elif is_of(each, "Fetch"):
+            found = each.response.responses if each.response else ()
+            codes = [part.error_code for topic in found for part in topic.partitions]
+            failed += [each] * (ErrorCode.OFFSET_OUT_OF_RANGE in codes)
+            if len(failed) > _MOST_ATTEMPTS:
+                yield Violation(f"{named(each)} was repeated after OFFSET_OUT_OF_RANGE", each)
+                return
+
+
+def session_epochs_rise(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    """A session begins with epoch 0, and ends with an error; epoch -1 is without session."""
+    session, epoch = 0, 0
+    for each in exchanges:
+        if not is_of(each, "Fetch"):
+            continue
+        request, expected = each.request, (session, epoch)
+        given = request.session_id, request.session_epoch
+        if given != expected and request.session_epoch > 0:
+            yield Violation(f"{named(each)} has session and epoch {given}, expected {expected}", each)
+            return
+        if request.session_epoch <= 0 and request.session_id == 0 and not request.topics:
+            yield Violation(f"{named(each)} begins a session without partitions", each)
+        if each.response is not None:
+            is_new = given == (0, 0)
+            session, epoch = (each.response.session_id, 1) if is_new else (session, request.session_epoch + 1)
+            if each.response.error_code or request.session_epoch < 0:
+                session, epoch = 0, 0

@@ -1,0 +1,76 @@
+"""Runs ``ours.py`` in forks of one process, because imports take most of the time of a case.
+
+``forks.py SOCKET BREAK TASK ADDRESS`` runs a task in the process that ``forks.py serve SOCKET`` has started.
+"""
+
+import socket
+import sys
+
+
+def ask(path: str, *arguments: str) -> int:
+    """Return the exit status of a task, and print its errors."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        connection.sendall("\0".join(arguments).encode())
+        connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        while data := connection.recv(1 << 16):
+            answer += data
+    status, _, text = answer.decode().partition("\n")
+    print(text, file=sys.stderr)
+    return int(status or 9)
+
+
+def serve(path: str) -> None:
+    import os
+    import signal
+
+    import ours
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(100)
+        print("ready", flush=True)
+        while True:
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                _answer(connection, ours.main)
+            connection.close()
+
+
+def _answer(connection: socket.socket, main: object) -> None:
+    """Do the task in this process, unless the asking process ends before."""
+    import contextlib
+    import io
+    import os
+    import select
+    import threading
+    import traceback
+
+    arguments = b""
+    while data := connection.recv(1 << 16):
+        arguments += data
+    poll = select.poll()
+    poll.register(connection, select.POLLHUP | select.POLLERR)
+
+    def watch() -> None:
+        poll.poll()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    status, text = 1, io.StringIO()
+    with contextlib.redirect_stderr(text):
+        try:
+            status = main(arguments.decode().split("\0"))  # type: ignore[operator]
+        except Exception:
+            traceback.print_exc()
+    connection.sendall(f"{status}\n{text.getvalue()}".encode())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(sys.argv[2])
+    else:
+        sys.exit(ask(*sys.argv[1:]))
