@@ -54,12 +54,16 @@ class Best:
         return {key: sample for key, (_, sample) in self.found.items()}
 
 
+# Folders of the vectors without messages: damaged bytes, frames, record batches, negotiations.
+_OTHERS = ("negative", "frames", "batches", "negotiation")
+
+
 def read_samples(folder: Path) -> Samples:
     """Return the best sample of each message version in a folder of test vectors. Raises PagesError."""
     best = Best()
     for path in sorted(folder.glob("**/*.jsonl.gz")):
-        if path.parent.name == "negative":
-            continue  # damaged bytes
+        if path.parent.name in _OTHERS:
+            continue
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 try:
