@@ -53,7 +53,7 @@ def librdkafka(bootstrap: str) -> None:
     try:
         for future in admin.create_topics([NewTopic(f"{TOPIC}-rd", 2, 1)]).values():  # expected error
             future.result(SECONDS)
-    except Exception as error:
+    except Exception as error:  # the expected one, which is printed
         print(type(error).__name__)
     producer = Producer({**common, "transactional.id": "rd-transaction", "compression.type": "gzip"})
     producer.init_transactions(SECONDS)

@@ -117,7 +117,7 @@ class Side:
             await self.close()
             self.answers[label] = CLOSED
             return None
-        except Exception as error:
+        except Exception as error:  # raised again, with the name of the request
             error.add_note(label)
             raise
         self.answers[label] = self._plain("", response, only)

@@ -62,8 +62,8 @@ def _answer(connection: socket.socket, main: object) -> None:
     status, text = 1, io.StringIO()
     with contextlib.redirect_stderr(text):
         try:
-            status = main(arguments.decode().split("\0"))  # type: ignore[operator]
-        except Exception:
+            status = main(arguments.decode().split("\0"))  # type: ignore[operator]  # a function, by the name in the line
+        except Exception:  # of any client; the status says that it failed
             traceback.print_exc()
     connection.sendall(f"{status}\n{text.getvalue()}".encode())
     os._exit(0)

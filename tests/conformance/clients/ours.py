@@ -224,7 +224,7 @@ class Client:
         if self.breaks == "other producer id":
             self.producer = made.producer_id + 1, made.producer_epoch
         for _ in range(2):
-            implicit = "transaction.version" in coordinator.state.versions.finalized_features  # type: ignore[union-attr]
+            implicit = "transaction.version" in coordinator.state.versions.finalized_features  # type: ignore[union-attr]  # after negotiation
             if not implicit and self.breaks != "partitions are not added":
                 self.add_partitions(coordinator)
             for number in range(6):
@@ -249,7 +249,7 @@ class Client:
                 v3_and_below_producer_epoch=epoch,
                 v3_and_below_topics=[topic],
             )
-            highest = coordinator.state.versions.versions[24].highest  # type: ignore[union-attr]
+            highest = coordinator.state.versions.versions[24].highest  # type: ignore[union-attr]  # after negotiation
             response = coordinator.ask(request, min(highest, 3))
             parts = response.results_by_topic_v3_and_below[0].results_by_partition
             code = next((each.partition_error_code for each in parts if each.partition_error_code), 0)

@@ -28,7 +28,7 @@ def do(tasks: Mapping[str, Callable[[str], object]]) -> None:
         sys.exit(77)
     try:
         tasks[task](address)
-    except Exception as error:
+    except Exception as error:  # of any client; the status is 1
         traceback.print_exc()
         print(f"{type(error).__name__}: {error}".splitlines()[0], file=sys.stderr)
         sys.exit(1)

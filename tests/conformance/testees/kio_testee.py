@@ -147,6 +147,6 @@ for line in sys.stdin:
         outcome = answer(request)
     except UnsupportedError as error:
         outcome = {"unsupported": str(error)}
-    except Exception as error:
+    except Exception as error:  # of any kind: the library refuses the bytes
         outcome = {"refused": f"{type(error).__name__}: {error}"}
     print(json.dumps({"id": request["id"], **outcome}), flush=True)

@@ -110,7 +110,7 @@ T = TypeVar("T")
 
 def built(cls: type[T], row: Mapping[str, Any], where: str) -> T:
     """Return an instance of a dataclass. Raises CaseError with the place of an unknown or missing key."""
-    known = {_KEYS.get(each.name, each.name): each for each in fields(cls)}  # type: ignore[arg-type]
+    known = {_KEYS.get(each.name, each.name): each for each in fields(cls)}  # type: ignore[arg-type]  # a dataclass
     if unknown := next((key for key in row if key not in known), None):
         raise CaseError(f"{where}: unknown key {unknown!r}{did_you_mean(unknown, known)}")
     for key, each in known.items():
