@@ -77,8 +77,7 @@ def test_classes_of_cases() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"requires": {"Fetch": 99}}, "needs Fetch 99 to 32768; announced: 0 to 18"),
-        ({"brokers": 2}, "needs 2 brokers; the cluster has 1"),
+        ({"steps": [{**ASK, "send": {**ASK["send"], "connection": "$notLeader"}}]}, "needs a second broker"),
         ({"features": {"transaction.version": 9}}, "needs the feature transaction.version at level 9; finalized: 2"),
         ({"missing": "there is no request"}, "there is no request"),
         ({"steps": [{"send": {"api": "Vote", "version": 0}}]}, "needs Vote 0; announced: none"),

@@ -112,8 +112,10 @@ def test_accepted_damage() -> None:
 def test_other_values_of_json() -> None:
     assert FULL.json is not None
     wrong = {**FULL.json, "generationId": 5}
-    wanted = FULL.json["generationId"]
-    assert problem({"json": wrong}, "decode") == f"decode: generationId: expected {wanted}, got 5"
+    assert problem({"json": wrong}, "decode") == (
+        "decode: byte 5 (generation_id) differs: expected 7f ff ff ff 04 e6 bc a2 …, got 00 00 00 05 04 e6 bc a2 …; "
+        "26 bytes expected, got 26"
+    )
     wrong = {key: value for key, value in FULL.json.items() if key != "memberId"}
     assert problem({"json": wrong}, "decode") == (
         "decode: HeartbeatRequest v4: memberId: is missing, but version 4 has this field"

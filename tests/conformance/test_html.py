@@ -30,11 +30,12 @@ def test_matrix_has_testees_and_groups() -> None:
     page = page_of(
         failed("A.one", SentBytes(MESSAGE.hex(), name="HeartbeatRequest", version=0)), Result("B.two", "warning")
     )
-    assert "<th>first &amp; best<br><small>codec</small></th>" in page
-    assert '<th>A</th><td><span class="passed" title="1 passed">1 / 1</span></td>' in page
-    assert '<a href="#1-A"><span class="failed" title="1 failed">0 / 1</span></a>' in page
-    assert '<th>B</th><td><small title="1 not run">not run</small></td>' in page
-    assert '<h3 id="1-A">A</h3>' in page
+    page = " ".join(page.split())
+    assert '<th scope="col">first &amp; best<br><small>codec</small></th>' in page
+    assert '<th scope="row">A</th> <td><span class="passed" title="1 passed">1 / 1</span></td>' in page
+    assert '<a href="#2-A"><span class="failed" title="1 failed">0 / 1</span></a>' in page
+    assert '<th scope="row">B</th> <td><span class="not-run" title="1 not run">not run</span></td>' in page
+    assert '<h3 id="2-A">A</h3>' in page
     assert "<p>a note &lt;</p>" in page
 
 
@@ -63,7 +64,7 @@ def test_a_failure_explains_its_exchange() -> None:
 )
 def test_bytes_that_cannot_be_explained_are_shown(sent: SentBytes) -> None:
     page = page_of(failed("A.one", sent))
-    assert "<pre>" in page
+    assert '<pre tabindex="0">' in page
     assert sent.request in page.replace(" ", "")
 
 

@@ -92,13 +92,13 @@ def test_a_testee_that_always_fails_is_given_up(tmp_path: Path) -> None:
 def test_a_testee_must_describe_itself(tmp_path: Path, answer: str, message: str) -> None:
     program = tmp_path / "testee.py"
     program.write_text(f"input()\nprint({answer!r})\n")
-    with pytest.raises(pipe.TesteeError) as error:
+    with pytest.raises(pipe.ProgramError) as error:
         run(sys.executable, str(program), timeout=10)
     assert str(error.value) == message
 
 
 def test_a_program_that_does_not_exist() -> None:
-    with pytest.raises(pipe.TesteeError) as error:
+    with pytest.raises(pipe.ProgramError) as error:
         run("no-such-program")
     assert str(error.value) == "cannot start no-such-program: No such file or directory"
 

@@ -265,28 +265,17 @@ class Client:
         """Read records of partition 0; return the next offset."""
         self.metadata()
         offset, seen = self.first_offset(), 0
-        session, epoch = 0, 0
         while seen < count:
             kind = FetchRequest
             part = kind.FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
             topic = kind.FetchTopic(topic=NAME, topic_id=self.topic_id, partitions=[part])
-            request = kind(max_wait_ms=500, min_bytes=1, session_id=session, session_epoch=epoch, topics=[topic])
+            request = kind(max_wait_ms=500, min_bytes=1, session_epoch=-1, topics=[topic])
             try:
                 response = self.leader(0).ask(request)
             except ConnectionError:
                 self.connections.pop(self.nodes[self.leaders[0]])
                 continue
-            if response.error_code:
-                session, epoch = (session, 1) if self.breaks == "epoch after an error" else (0, 0)
-                continue
-            if response.session_id:
-                session, epoch = response.session_id, 1 if self.breaks == "epoch stays" else epoch + 1
-            found = response.responses[0].partitions[0] if response.responses else None
-            if found is None:
-                continue
-            if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-                offset = offset if self.breaks == "offset out of range" else self.first_offset()
-                continue
+            found = response.responses[0].partitions[0]
             if found.records is None and self.breaks == "null records":
                 raise FailedError("null records")
             offset, more = self.after(offset, found.records or b"")

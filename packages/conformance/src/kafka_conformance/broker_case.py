@@ -42,13 +42,14 @@ class Send:
     api: str = ""
     version: Versions = 0
     message: Mapping[str, Any] = field(default_factory=dict)
-    raw: str = ""
-    """Whole frames in hexadecimal, in place of an API."""
+    raw: str | None = None
+    """Whole frames in hexadecimal, in place of an API; empty for a response that earlier bytes asked for."""
     read_as: ReadAs | None = None
     correlation_id: int | None = None
     pieces: int = 0
     """Bytes per packet; 0 for all at once."""
-    connection: str = ""
+    connection: str = "a"
+    """Any name; ``$leader`` is the address of the leader in Metadata, ``$notLeader`` another broker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +65,6 @@ class CaseStep:
     retry: Sequence[int] = ()
     wait: int = 0
     """Milliseconds."""
-    connect: Mapping[str, Any] | None = None
-    connection: str = ""
-    read_as: ReadAs | None = None
-    correlation_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,25 +76,24 @@ class BrokerCase(Case):
     steps: Sequence[CaseStep] = ()
     setup: Sequence[str] = ()
     cleanup: Sequence[CaseStep] = ()
-    requires: Mapping[str, int] = field(default_factory=dict)
-    """Versions of other APIs that the broker must announce."""
-    brokers: int = 1
-    """Least number of brokers."""
     features: Mapping[str, int] = field(default_factory=dict)
     """Least finalized levels of features."""
-    differs: str = ""
-    """Differences between releases of Kafka."""
     note: str = ""
+    """Differences between releases of Kafka, or a remark."""
     missing: str = ""
     """Reason why no request is sent."""
 
     def description(self) -> list[str]:
         lines = [*Case.description(self), f"class     {self.access}"]
-        lines += [f"{key:9} {text}" for key, text in (("differs", self.differs), ("note", self.note)) if text]
+        lines += [f"note      {self.note}"] * bool(self.note)
         lines += [f"setup     {', '.join(self.setup)}"] * bool(self.setup)
         for each in self.steps:
             if each.send is not None:
-                sent = each.send.raw or f"{each.send.api} {each.send.version} {json.dumps(each.send.message)}"
+                sent = (
+                    each.send.raw
+                    if each.send.raw is not None
+                    else f"{each.send.api} {each.send.version} {json.dumps(each.send.message)}"
+                )
                 lines.append(f"send      {sent}")
             if each.expect is not None:
                 lines.append(f"expect    {json.dumps(each.expect)}")

@@ -7,7 +7,7 @@ from contextlib import suppress
 from .broker_case import BrokerCase, CaseStep
 from .broker_setup import prepare
 from .cluster import Cluster
-from .pattern import mismatch, replaced, value_at
+from .pattern import mismatch, value_at
 from .result import BY_SEVERITY, Result
 from .session import BrokerAnswer, CaseSession, NotRun
 from .wire import CaseFailure, ConnectionEnded, Deadline, NoResponse
@@ -20,7 +20,7 @@ def run_case(case: BrokerCase, cluster: Cluster, prefix: str, timeout: float) ->
     session = CaseSession(cluster, prefix, Deadline(_STEPS_OF_TIME * timeout, timeout))
     problem, silent = "", False
     try:
-        _check_applies(case, cluster)
+        _check_applies(case, session)
         for words in case.setup:
             prepare(session, words)
         if not session.foreign:
@@ -44,21 +44,16 @@ def run_case(case: BrokerCase, cluster: Cluster, prefix: str, timeout: float) ->
     return _result(case, session, problem), silent
 
 
-def _check_applies(case: BrokerCase, cluster: Cluster) -> None:
+def _check_applies(case: BrokerCase, session: CaseSession) -> None:
     """Raise NotRun if the broker lacks what the case needs."""
     if case.missing:
         raise NotRun(case.missing)
-    session = CaseSession(cluster, "", Deadline(1, 1))
     for step in case.steps:
-        if step.send is not None and step.send.api:
+        if step.send is not None and step.send.raw is None:
             session.version(step.send.api, step.send.version)
-    for name, version in case.requires.items():
-        session.version(name, (version, 1 << 15))
-    if case.brokers > max(len(cluster.brokers), 1):
-        raise NotRun(f"needs {case.brokers} brokers; the cluster has {len(cluster.brokers)}")
     for name, level in case.features.items():
-        if cluster.features.get(name, 0) < level:
-            raise NotRun(f"needs the feature {name} at level {level}; finalized: {cluster.features.get(name, 0)}")
+        if (found := session.cluster.features.get(name, 0)) < level:
+            raise NotRun(f"needs the feature {name} at level {level}; finalized: {found}")
 
 
 def _result(case: BrokerCase, session: CaseSession, problem: str) -> Result:
@@ -67,8 +62,7 @@ def _result(case: BrokerCase, session: CaseSession, problem: str) -> Result:
         return Result(case.id, "failed", foreign, "", case.rule, case.source, session.sent)
     if not problem:
         return Result(case.id, "passed")
-    kafka = case.differs or case.note
-    return Result(case.id, BY_SEVERITY[case.severity], problem, kafka, case.rule, case.source, session.sent)
+    return Result(case.id, BY_SEVERITY[case.severity], problem, case.note, case.rule, case.source, session.sent)
 
 
 def _run(session: CaseSession, step: CaseStep, where: str) -> None:
@@ -81,27 +75,16 @@ def _run(session: CaseSession, step: CaseStep, where: str) -> None:
 
 
 def _step(session: CaseSession, step: CaseStep) -> None:
-    name = (step.send.connection if step.send else "") or step.connection or "a"
     if step.wait:
         session.deadline.sleep(step.wait / 1000)
-    if step.connect is not None:
-        address = replaced(step.connect, session.variables)
-        session.connect(name, (address["host"], address["port"]))
-    if name == "$notLeader":
-        leader = session.routes["leader"]
-        session.connect(name, next(each for each in session.cluster.brokers.values() if each != leader))
     if step.expect not in (None, "closed", "nothing"):
-        if step.send is None:  # the response to a request of an earlier step
-            answer = session.receive(name, step.read_as, step.correlation_id or 0)
-        else:
-            answer = session.answer(step.send, name, step.retry)
-        _compare(session, step, answer)
-        return
-    if step.send is not None:
-        session.send(step.send, name)
-    if step.expect == "closed":
-        with suppress(ConnectionEnded):
-            session.expect_end(name)
+        # Without a request, the step reads the response to an earlier one.
+        _compare(session, step, session.receive() if step.send is None else session.answer(step.send, step.retry))
+    elif step.send is not None:
+        session.send(step.send)
+        if step.expect == "closed":
+            with suppress(ConnectionEnded):
+                session.expect_end(step.send.connection)
 
 
 def _compare(session: CaseSession, step: CaseStep, answer: BrokerAnswer) -> None:

@@ -148,37 +148,3 @@ def fetches_continue(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
 def _records(exchange: Exchange) -> bytes:
     found = exchange.response.responses if exchange.response else ()
     return b"".join(part.records or b"" for topic in found for part in topic.partitions if part.partition_index == 0)
-
-
-def lost_offset_is_looked_up(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
-    failed: list[Exchange] = []
-    for each in exchanges:
-        if is_of(each, "ListOffsets"):
-            failed.clear()
-        elif is_of(each, "Fetch"):
-            found = each.response.responses if each.response else ()
-            codes = [part.error_code for topic in found for part in topic.partitions]
-            failed += [each] * (ErrorCode.OFFSET_OUT_OF_RANGE in codes)
-            if len(failed) > _MOST_ATTEMPTS:
-                yield Violation(f"{named(each)} was repeated after OFFSET_OUT_OF_RANGE", each)
-                return
-
-
-def session_epochs_rise(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
-    """A session begins with epoch 0, and ends with an error; epoch -1 is without session."""
-    session, epoch = 0, 0
-    for each in exchanges:
-        if not is_of(each, "Fetch"):
-            continue
-        request, expected = each.request, (session, epoch)
-        given = request.session_id, request.session_epoch
-        if given != expected and request.session_epoch > 0:
-            yield Violation(f"{named(each)} has session and epoch {given}, expected {expected}", each)
-            return
-        if request.session_epoch <= 0 and request.session_id == 0 and not request.topics:
-            yield Violation(f"{named(each)} begins a session without partitions", each)
-        if each.response is not None:
-            is_new = given == (0, 0)
-            session, epoch = (each.response.session_id, 1) if is_new else (session, request.session_epoch + 1)
-            if each.response.error_code or request.session_epoch < 0:
-                session, epoch = 0, 0

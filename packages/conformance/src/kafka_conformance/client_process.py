@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kafka_messages_testkit import KafkaCluster
 
-from .pipe import TesteeError
+from .pipe import ProgramError
 
 _KEPT_OUTPUT = 2000  # bytes
 _MOST_REQUESTS = 20_000
@@ -33,14 +33,14 @@ class TaskEnd:
 
 
 async def run_task(command: Sequence[str], task: str, cluster: KafkaCluster, timeout: float) -> TaskEnd:
-    """Run the command with a task and the address of the first broker. Raises TesteeError if it cannot be started."""
+    """Run the command with a task and the address of the first broker. Raises ProgramError if it cannot be started."""
     address = cluster.bootstrap_servers.split(",")[0]
     try:
         process = await asyncio.create_subprocess_exec(
             *command, task, address, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, start_new_session=True
         )
     except OSError as error:
-        raise TesteeError(f"cannot start {command[0]}: {error.strerror}") from None
+        raise ProgramError(f"cannot start {command[0]}: {error.strerror}") from None
     output = bytearray()
     reader = asyncio.create_task(_keep(process, output))
     try:

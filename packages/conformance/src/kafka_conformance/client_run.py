@@ -16,7 +16,7 @@ from .client_judge import Judge, Violation
 from .client_log import NAME
 from .client_process import TaskEnd, run_task
 from .client_scripts import prepare
-from .pipe import TesteeError
+from .pipe import ProgramError
 from .result import BY_SEVERITY, Report, Result, SentBytes
 
 _JUDGES = (client_judge, client_judge_groups, client_judge_records)
@@ -30,7 +30,7 @@ _MOST_SHOWN = 5
 
 
 def run_client(command: Sequence[str], cases: Iterable[ClientCase], timeout: float, name: str = "") -> Report:
-    """Run the command once for each case. Raises TesteeError if it cannot be started."""
+    """Run the command once for each case. Raises ProgramError if it cannot be started."""
     report, lacking = Report("client", name or " ".join(command)), dict[str, str]()
     for case in cases:
         ended, violations, exchanges = _run(command, case, timeout)
@@ -69,7 +69,7 @@ def _run(command: Sequence[str], case: ClientCase, timeout: float) -> tuple[Task
         with cluster:
             prepare(cluster, case)
             ended = asyncio.run(run_task(command, case.task, cluster, timeout))
-    except TesteeError:
+    except ProgramError:
         raise
     except Exception as error:  # of a handler or rule of the cluster, which an unusual request caused
         ended = TaskEnd(None, "", f"the server failed: {type(error).__name__}: {error}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 from kafka_messages import (
@@ -10,19 +9,17 @@ from kafka_messages import (
     ApiVersionsResponse,
     FetchRequest,
     FetchResponse,
-    ListOffsetsRequest,
     OffsetCommitRequest,
     ProduceRequest,
     RawTaggedField,
 )
 from kafka_messages.connection import announce
-from kafka_messages.enums import ListOffsetsTimestamp
 from kafka_messages.protocol import ApiKey, ErrorCode, Versions, api
 from kafka_messages.schema import descriptor_of
 from kafka_messages_testkit import KafkaCluster
 
 from .client_case import ClientCase
-from .client_log import NAME, encoded, fetch_offsets, replay
+from .client_log import NAME, replay
 
 _START = 100
 _SESSION = 77
@@ -153,39 +150,3 @@ def null_records(cluster: KafkaCluster) -> None:
         return response
 
     cluster.on(FetchRequest, times=2, optional=True).change(null)
-
-
-def offsets_from_100(cluster: KafkaCluster) -> None:
-    """Delete the records below offset 100 after the client has looked up the first offset."""
-
-    def moved(request: ListOffsetsRequest, response: Any) -> Any:
-        if request.topics[0].partitions[0].timestamp == ListOffsetsTimestamp.EARLIEST:
-            response.topics[0].partitions[0].offset = _START
-        return response
-
-    def is_below(request: FetchRequest) -> bool:
-        return any(offset < _START for offset in fetch_offsets(request).values())
-
-    cluster.on(ListOffsetsRequest, nth=2, times=None, optional=True).change(moved)
-    cluster.on(FetchRequest, topic=NAME, when=is_below, times=None, optional=True).fail(ErrorCode.OFFSET_OUT_OF_RANGE)
-
-
-def fetch_session(cluster: KafkaCluster) -> None:
-    """Keep a fetch session (KIP-227): one record for each Fetch; the third ends the session with an error."""
-    numbers, session = count(1), dict[str, Any]()
-
-    def answer(request: FetchRequest) -> FetchResponse | None:
-        if request.session_id == 0 and request.session_epoch == -1:
-            return None  # without a session
-        if request.session_id == 0:
-            session.update(topic=request.topics[0], offset=0)
-        if next(numbers) == 3 or not session:
-            return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-        offset = session["offset"] = next(iter(fetch_offsets(request).values()), session["offset"])
-        records = encoded(("batch-2-none-single", offset)) if offset < 3 else b""
-        part = FetchResponse.PartitionData(partition_index=0, high_watermark=3, last_stable_offset=3, records=records)
-        name, id = session["topic"].topic, session["topic"].topic_id
-        topic = FetchResponse.FetchableTopicResponse(topic=name, topic_id=id, partitions=[part])
-        return FetchResponse(session_id=_SESSION, responses=[topic])
-
-    cluster.on(FetchRequest, times=None, optional=True).respond(answer)

@@ -14,7 +14,7 @@ from .result import BY_SEVERITY, Report, Result, SentBytes
 
 
 async def run_codec(command: Sequence[str], cases: Iterable[CodecCase], timeout: float) -> Report:
-    """Run the cases with a program. Raises TesteeError if it cannot be used at all."""
+    """Run the cases with a program. Raises ProgramError if it cannot be used at all."""
     testee = Testee(command, timeout)
     try:
         await testee.describe()

@@ -17,7 +17,7 @@ from .cluster import Address, BrokerError
 from .codec_case import codec_cases
 from .codec_run import run_codec
 from .known import known_failures, mark_known
-from .pipe import TesteeError
+from .pipe import ProgramError
 from .result import Report, ReportError, load
 from .text import save_junit, to_text
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         return status
-    except (TesteeError, BrokerError, CaseError, ReportError, OSError) as error:
+    except (ProgramError, BrokerError, CaseError, ReportError, OSError) as error:
         print(f"kafka-conformance: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:  # the modes have cleaned up

@@ -21,7 +21,7 @@ _MOST_FAILURES = 20  # in a row, without an answer between them
 _KEPT_ERRORS = 2000  # bytes
 
 
-class TesteeError(Exception):
+class ProgramError(Exception):
     """The testee cannot be started, or does not describe itself."""
 
 
@@ -45,18 +45,18 @@ class Testee:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def describe(self) -> None:
-        """Ask for name and operations. Raises TesteeError."""
+        """Ask for name and operations. Raises ProgramError."""
         answer = await self._one({"id": 0, "op": "describe", "protocol": PROTOCOL})
         name, operations = answer.fields.get("name"), answer.fields.get("operations")
         if answer.problem:
-            raise TesteeError(f"the testee did not describe itself: {answer.problem}")
+            raise ProgramError(f"the testee did not describe itself: {answer.problem}")
         if not (isinstance(name, str) and isinstance(operations, list) and set(operations) <= set(OPERATIONS)):
-            raise TesteeError(
+            raise ProgramError(
                 'the answer to "describe" needs "name" and "operations" of '
                 f"{', '.join(OPERATIONS)}, not {json.dumps(answer.fields)[:200]}"
             )
         if "rewrite" not in operations:
-            raise TesteeError(
+            raise ProgramError(
                 'the operation "rewrite" is mandatory; the testee has ' + (", ".join(operations) or "none")
             )
         self.name, self.operations = name, tuple(each for each in OPERATIONS if each in operations)
@@ -130,7 +130,7 @@ class Testee:
                     *self._command, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=_MOST_LINE, start_new_session=True
                 )
             except OSError as error:
-                raise TesteeError(f"cannot start {self._command[0]}: {error.strerror}") from None
+                raise ProgramError(f"cannot start {self._command[0]}: {error.strerror}") from None
             self._errors = b""
             self._tasks = [asyncio.create_task(self._keep_errors(self._process))]
         return self._process

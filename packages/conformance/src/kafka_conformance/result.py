@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias
 from .case import Severity
 
 Outcome: TypeAlias = Literal["failed", "warning", "known", "quirk", "not run", "passed"]
-OUTCOMES: tuple[Outcome, ...] = ("failed", "warning", "known", "quirk", "not run", "passed")
+NOTABLE: tuple[Outcome, ...] = ("failed", "warning", "known", "quirk")
+OUTCOMES: tuple[Outcome, ...] = (*NOTABLE, "not run", "passed")
 _FORMAT = 1
 
 
@@ -50,8 +51,15 @@ class Result:
     exchanges: list[SentBytes] = field(default_factory=list)
 
     @property
-    def group(self) -> str:
-        return self.id.partition(".")[0]
+    def texts(self) -> list[tuple[str, str]]:
+        """What is said of the result, with labels."""
+        return [("rule", self.rule), ("source", self.source), ("problem", self.problem), ("Kafka", self.kafka)]
+
+
+def counted(results: Iterable[Result]) -> dict[Outcome, int]:
+    """Return the number of results by outcome, from the worst to the best."""
+    found = Counter(each.outcome for each in results)
+    return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
 
 
 @dataclass(slots=True)
@@ -65,9 +73,15 @@ class Report:
     """What a reader must know, such as operations that the testee lacks."""
 
     @property
+    def by_group(self) -> dict[str, list[Result]]:
+        found: defaultdict[str, list[Result]] = defaultdict(list)
+        for result in self.results:
+            found[result.id.partition(".")[0]].append(result)
+        return found
+
+    @property
     def counts(self) -> dict[Outcome, int]:
-        found = Counter(each.outcome for each in self.results)
-        return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
+        return counted(self.results)
 
     @property
     def failures(self) -> list[Result]:

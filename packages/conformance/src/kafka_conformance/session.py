@@ -81,30 +81,31 @@ class CaseSession:
         """Addresses of the leader and the coordinators, once they are known."""
         self._wires: dict[tuple[str, Address], FrameSocket] = {}
         self._last: dict[str, FrameSocket] = {}
-        self._fixed: set[str] = set()
         self._pending: dict[str, deque[Pending]] = {}
         self._ids = count(1)
 
     def wire(self, name: str, api_name: str = BY_ANY) -> FrameSocket:
         """Return the connection of a name to the broker that serves an API; the last one, if any broker does."""
-        route = ROUTES.get(api_name, BY_ANY)
-        if name in self._last and (route == BY_ANY or name in self._fixed or len(self.cluster.brokers) < 2):
+        route = name if name.startswith("$") else ROUTES.get(api_name, BY_ANY)
+        if route == BY_ANY and name in self._last:
             return self._last[name]
-        address = self.cluster.controller if route == "controller" else self.routes.get(route)
-        if address is None or len(self.cluster.brokers) < 2:
-            address = self.cluster.address
-        return self._connected(name, address)
-
-    def connect(self, name: str, address: Address) -> None:
-        """Open the connection of a name, for all requests. Raises NoResponse."""
-        self._fixed.add(name)
-        self._connected(name, address)
-
-    def _connected(self, name: str, address: Address) -> FrameSocket:
+        address = self._address(route)
         if (name, address) not in self._wires:
             self._wires[name, address] = FrameSocket(address, self.deadline)
         self._last[name] = self._wires[name, address]
         return self._last[name]
+
+    def _address(self, route: str) -> Address:
+        brokers, leader = self.cluster.brokers, self.routes.get("leader")
+        if route == "$leader":
+            return leader or self.cluster.address
+        if len(brokers) < 2:
+            if route == "$notLeader":
+                raise NotRun("needs a second broker")
+            return self.cluster.address
+        if route == "$notLeader":
+            return next(each for each in brokers.values() if each != leader)
+        return (self.cluster.controller if route == "controller" else self.routes.get(route)) or self.cluster.address
 
     def version(self, name: str, wanted: Versions) -> int:
         """Return the version to use. Raises NotRun if the broker does not announce it."""
@@ -116,38 +117,35 @@ class CaseSession:
             raise NotRun(f"needs {name} {lowest if lowest == highest else f'{lowest} to {highest}'}; announced: {has}")
         return chosen
 
-    def send(self, send: Send, name: str = "a") -> None:
+    def send(self, send: Send) -> None:
         """Send a request; ``receive`` returns the response. Raises NotRun and NoResponse."""
-        if send.raw:
-            wire, data = self.wire(name), bytes.fromhex(send.raw)
+        waiting = self._waiting(send.connection)
+        if send.raw is not None:
+            wire, data = self.wire(send.connection), bytes.fromhex(send.raw)
             wire.send(data, send.pieces)
-            as_api = send.read_as or ReadAs(api="ApiVersions", version=0)
-            self._waiting(name).append(Pending(wire, as_api, send.correlation_id or 0, data))
+            read_as = send.read_as or ReadAs(api="ApiVersions", version=0)
+            waiting.append(Pending(wire, read_as, send.correlation_id or 0, data))
             return
         version, cls = self.version(send.api, send.version), api(send.api).request_class
         content = fitted(replaced(send.message, self.variables), descriptor_of(cls).fields, version)
         message = from_json(cls, content, version, default_missing=True)
         number = next(self._ids) if send.correlation_id is None else send.correlation_id
         data = encode_request(message, version, number, CLIENT_ID)
-        wire = self.wire(name, send.api)
+        wire = self.wire(send.connection, send.api)
         wire.send(data)
         if expects_response(message):
-            self._waiting(name).append(Pending(wire, ReadAs(api=send.api, version=version), number, data))
+            waiting.append(Pending(wire, ReadAs(api=send.api, version=version), number, data))
         else:
             self.sent.append(SentBytes(data.hex()))
 
     def _waiting(self, name: str) -> deque[Pending]:
         return self._pending.setdefault(name, deque())
 
-    def receive(self, name: str = "a", read_as: ReadAs | None = None, correlation_id: int = 0) -> BrokerAnswer:
+    def receive(self, name: str = "a") -> BrokerAnswer:
         """Return the response to the oldest request without one. Raises CaseFailure."""
-        waiting = self._waiting(name)
-        if read_as is not None:
-            pending = Pending(self.wire(name), read_as, correlation_id, b"")
-        elif waiting:
-            pending = waiting.popleft()
-        else:
+        if not (waiting := self._waiting(name)):
             raise CaseFailure("no request waits for a response")
+        pending = waiting.popleft()
         return self._decoded(pending, self._frame(pending))
 
     def _frame(self, pending: Pending) -> bytes:
@@ -163,9 +161,8 @@ class CaseSession:
     def expect_end(self, name: str) -> None:
         """Wait until the broker closes a connection. Raises CaseFailure if it does not, or ConnectionEnded."""
         waiting = self._waiting(name)
-        frame = self._frame(
-            waiting.popleft() if waiting else Pending(self.wire(name), ReadAs(api="", version=0), 0, b"")
-        )
+        nothing = Pending(self.wire(name), ReadAs(api="", version=0), 0, b"")
+        frame = self._frame(waiting.popleft() if waiting else nothing)
         raise CaseFailure(f"expected the end of the connection, got {frame[:32].hex()}")
 
     def _decoded(self, pending: Pending, frame: bytes) -> BrokerAnswer:
@@ -189,12 +186,12 @@ class CaseSession:
                 place = f"{name}, {each.path}" if each.path else name
                 yield f"{place}: the address {each.host}:{each.port} is not expected"
 
-    def answer(self, send: Send, name: str = "a", retry: Sequence[int] = ()) -> BrokerAnswer:
+    def answer(self, send: Send, retry: Sequence[int] = ()) -> BrokerAnswer:
         """Send a request and return the response; repeat it for the time of a step while it has one of the codes."""
         end = monotonic() + self.deadline.per_step
         while True:
-            self.send(send, name)
-            answer = self.receive(name)
+            self.send(send)
+            answer = self.receive(send.connection)
             if monotonic() >= end or not answer.codes.intersection(retry):
                 return answer
             self.deadline.sleep(_RETRY_SECONDS)
@@ -203,7 +200,7 @@ class CaseSession:
         self, name: str, versions: Versions, message: Mapping[str, Any], retry: Sequence[int] = ()
     ) -> dict[str, Any]:
         """Return the response to a request as JSON, on a connection that no step uses; arguments as ``answer``."""
-        return self.answer(Send(api=name, version=versions, message=message), _SETUP, retry).json
+        return self.answer(Send(api=name, version=versions, message=message, connection=_SETUP), retry).json
 
     def unread(self) -> bytes:
         """Return bytes that no request asked for."""

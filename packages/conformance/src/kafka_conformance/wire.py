@@ -59,7 +59,7 @@ class FrameSocket:
         """Send bytes, in packets of ``pieces`` bytes unless that is 0. A closed connection is noticed by ``receive``."""
         with suppress(OSError):
             self._socket.settimeout(self._deadline.left())
-            for start in range(0, len(data), pieces or len(data)):
+            for start in range(0, len(data), pieces or len(data) or 1):
                 if start:
                     sleep(_BETWEEN_PIECES)
                 self._socket.sendall(data[start : start + pieces] if pieces else data)
