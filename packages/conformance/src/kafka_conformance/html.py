@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from .codec_case import message_named
 from .result import NOTABLE, Report, Result, SentBytes, counted
 
 _WIDTH = 110
-_MOST_LINES = 60  # of explained bytes, half of them at the start
+_MOST_LINES = 160  # of explained bytes, half of them at the start
 
 
 def to_html(reports: Sequence[Report]) -> str:
@@ -28,9 +29,14 @@ def to_html(reports: Sequence[Report]) -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    groups = sorted({group for report in reports for group in report.by_group})
+    outcomes: defaultdict[str, set[str]] = defaultdict(set)
+    for report in reports:
+        for group, results in report.by_group.items():
+            outcomes[group].update(each.outcome for each in results)
+    groups = sorted(group for group, found in outcomes.items() if found != {"not run"})
+    idle = sorted(outcomes.keys() - groups)
     functions = {"notable": _notable, "summary": _summary, "explained": explained}
-    return environment.get_template("report.html.jinja").render(reports=reports, groups=groups, **functions)
+    return environment.get_template("report.html.jinja").render(reports=reports, groups=groups, idle=idle, **functions)
 
 
 def _notable(results: Sequence[Result]) -> list[Result]:
