@@ -46,7 +46,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     image = metadata.image(replay)
     checks = segments.check_segments(spark, [logs])
     files = ranges(spark, [logs], owner="test")
-    sums, keys = batching.sums(batching.sized_batches(files)), batching.by_key(files, {})
+    sums, keys = batching.sums(batching.sized_batches(files)), batching.by_key(batching.keyed_records(files), {})
     dead = batching.dead(keys)
     measured = encodings.measure(encodings.messages_of(log, "__consumer_offsets"))
     unreadable = {"unreadable": _output.corrupt_batches(batches)}

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 
 from .._core.spark_types import struct_type
 from ..columns.frames import require
-from ..sources._files import display_path, reader_arguments
-from ..sources._segment_ranges import ranges
+from ..sources._files import display_path
+from ..sources._segment_ranges import ranges, reading_of
 from ..sources._shares import MAX_PARTITION_BYTES
 
 if TYPE_CHECKING:
@@ -67,32 +67,38 @@ def read_batches(
 @dataclass(frozen=True)
 class ExtraColumns:
     fields: Sequence[pa.Field]
-    compute: Callable[[str, int, int | None, pa.RecordBatch], Sequence[pa.Array]]
+    compute: Callable[[str, pa.RecordBatch], Sequence[pa.Array]]
 
 
-def batches_in(files: DataFrame, *, check_crcs: bool = True, added: ExtraColumns | None = None) -> DataFrame:
+def batches_in(
+    files: DataFrame,
+    *,
+    check_crcs: bool = True,
+    added: ExtraColumns | None = None,
+    condense: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
+) -> DataFrame:
+    """Return the batches in byte ranges, with ``added`` columns; ``condense`` is applied to their Arrow data."""
     schema = _schema()
     whole = pa.schema([*schema, *(added.fields if added else ())])
+    condense = condense or _unchanged
 
     def read(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for path, start, end in _each(rows):
+        for row in (row for each in rows for row in each.to_pylist()):
+            path = row["path"]
             try:
-                with read_batch_headers(
-                    **reader_arguments(path),
-                    mode="PERMISSIVE",
-                    check_crcs=check_crcs,
-                    start=start,
-                    end=end,
-                    max_rows=MAX_ROWS,
-                ) as batches:
+                with read_batch_headers(**reading_of(row), check_crcs=check_crcs, max_rows=MAX_ROWS) as batches:
                     for batch in batches:
-                        more = added.compute(path, start, end, batch) if added else ()
+                        more = added.compute(path, batch) if added else ()
                         columns = _without_bytes(batch, path, schema)
-                        yield pa.RecordBatch.from_arrays([*columns, *more], schema=whole)
+                        yield condense(pa.RecordBatch.from_arrays([*columns, *more], schema=whole))
             except OSError as error:
-                yield _unreadable(whole, path, start, error)
+                yield condense(_unreadable(whole, path, row["start"], error))
 
-    return files.mapInArrow(read, struct_type(whole))
+    return files.mapInArrow(read, struct_type(condense(pa.RecordBatch.from_pylist([], whole)).schema))
+
+
+def _unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch
 
 
 def batches_of(records: DataFrame) -> DataFrame:
@@ -122,12 +128,6 @@ def _schema() -> pa.Schema:
         schema: pa.Schema = reader.schema
     at = schema.get_field_index("corrupt")
     return schema.set(at, pa.field("corrupt", pa.struct([f for f in schema.field(at).type if f.name != "bytes"])))
-
-
-def _each(rows: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, int | None]]:
-    for batch in rows:
-        columns = (batch.column(name).to_pylist() for name in ("path", "start", "end"))
-        yield from zip(*columns, strict=True)
 
 
 def _without_bytes(batch: pa.RecordBatch, path: str, schema: pa.Schema) -> list[Any]:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.datasource import DataSource
 
@@ -25,9 +25,11 @@ from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
 from kafka_messages_spark.jobs import _local_mode
 from kafka_messages_spark.jobs._errors import message_of
+from kafka_messages_spark.jobs._incremental import absolute, check_state
 from kafka_messages_spark.jobs._output import add_arguments, check_place, check_tables, inputs, is_page, save, writers
-from kafka_messages_spark.jobs._report import JobFinding, JobReport, JobRun, Severity, size
+from kafka_messages_spark.jobs._report import JobFinding, JobReport, JobRun, Severity, made_by, size
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
+from kafka_messages_spark.jobs._state import StateFolder
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
 from kafka_messages_spark.sources._files import FileSelection, display_path, folder_name, is_path
@@ -67,6 +69,8 @@ class Job:
     _left_out: set[str] = field(default_factory=set)
     _kept: list[DataFrame] = field(default_factory=list)
     _tables: list[tuple[str, DataFrame]] = field(default_factory=list)
+    _states: dict[str, StateFolder] = field(default_factory=dict)
+    _at_end: list[Callable[[], None]] = field(default_factory=list)
 
     @property
     def spark(self) -> SparkSession:
@@ -121,7 +125,7 @@ class Job:
     def checkpoint(self, paths: Sequence[str], name: str) -> DataFrame:
         """Return the entries of the checkpoint files ``name`` in the segments' log directories."""
         options = CheckpointFiles.options_of(paths, owner=self.name, glob=self.args.glob, name=name)
-        return self.keep(self._source(CheckpointFiles, options))
+        return self.keep(self.source(CheckpointFiles, options))
 
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
         """Return the records of a topic, with corrupt batches as rows."""
@@ -145,24 +149,24 @@ class Job:
         self._reading(topic or "segments", len(files), sum(row["size"] for row in files))
         return [row["path"] for row in files]
 
-    def log_if_any(self, paths: Sequence[str], topic: str) -> DataFrame | None:
-        """Return the records in the folders of ``topic``, or None without such folders.
+    def segments_if_any(self, paths: Sequence[str], topic: str) -> list[str]:
+        """Return the paths of the segments in folders of ``topic``.
 
         Raises PySparkValueError if ``paths`` have no segments of any topic.
         """
         found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
-        files = [row["path"] for row in found.select("path").orderBy("path").collect()]
-        return self.read(files, batch_metadata=True) if files else None
+        return [row["path"] for row in found.select("path").orderBy("path").collect()]
 
     def _ranges(self, paths: Sequence[str], topic: str | None = None, *, all_of_them: bool = False) -> DataFrame:
         self._look(paths, all_of_them)
-        found = self.ranges(paths, self.args.glob)
+        topics = getattr(self.args, "topics", None) if topic is None else None
+        found = self.ranges(paths, self.args.glob, topics=topics or [])
         kept = F.lit(True) if all_of_them else F.col("left_out").isNull()
         other = F.when(~kept & (F.col("start") == 0), F.struct("path", "left_out", "topic"))
         count, others = found.agg(F.count_if(kept), F.sort_array(F.collect_set(other))).collect()[0]
         if not count:
             raise invalid_argument(
-                no_segments_message(self.name, paths, _skipped_files((path, why) for path, why, _ in others))
+                no_segments_message(self.name, paths, _skipped_files((path, why) for path, why, _ in others), topics)
             )
         self._leave_out(
             _skipped_files((path, why) for path, why, of in others if why == NOT_A_SEGMENT or topic in (None, of))
@@ -193,17 +197,35 @@ class Job:
         """Return the records of files, with corrupt batches as rows."""
         options = {"mode": "PERMISSIVE", "paths": json.dumps(list(files))}
         options["includeBatchMetadata"] = str(batch_metadata).lower()
-        return self._source(KafkaLogDataSource, options)
+        return self.source(KafkaLogDataSource, options)
 
-    def ranges(self, paths: Sequence[str], glob: str | None = None) -> DataFrame:
-        most = MAX_PARTITION_BYTES
-        return self._source(Ranges, Ranges.options_of(paths, owner=self.name, glob=glob, max_partition_bytes=most))
+    def ranges(self, paths: Sequence[str], glob: str | None = None, **arguments: object) -> DataFrame:
+        arguments["max_partition_bytes"] = MAX_PARTITION_BYTES
+        return self.source(Ranges, Ranges.options_of(paths, owner=self.name, glob=glob, **arguments))
+
+    def state(self, stream: str) -> StateFolder:
+        """Return the state of a stream of rows in the folder of ``--state``."""
+        if stream not in self._states:
+            place = f"{absolute(self.args.state)}/{self.name}/{stream}"
+            options = {"version": made_by(), "depth": getattr(self.args, "depth", None)}
+            self._states[stream] = StateFolder.open(place, options)
+        return self._states[stream]
+
+    def at_end(self, action: Callable[[], None]) -> None:
+        """Call ``action`` when the report and all tables have been written."""
+        self._at_end.append(action)
+
+    def recent(self, time: str) -> Column:
+        """Return whether the column ``time`` is at or after ``--since``, or true without ``--since``."""
+        since = self.args.since
+        return F.lit(True) if since is None else F.col(time) >= F.timestamp_millis(F.lit(since).cast("long"))
 
     def _register(self, spark: SparkSession) -> None:
         if not _is_discovered(spark):
             register(spark)
 
-    def _source(self, source: type[DataSource], options: dict[str, str]) -> DataFrame:
+    def source(self, source: type[DataSource], options: dict[str, str]) -> DataFrame:
+        """Return the rows of a data source, which local mode reads in this process."""
         if self.is_small and (rows := _local_mode.rows(self.spark, source(options))) is not None:
             return rows
         if source is not KafkaLogDataSource:
@@ -243,6 +265,8 @@ class Job:
                 self.progress(f"writing {place}")
                 write()
                 print(f"written: {place}", file=sys.stderr, flush=True)
+        for action in self._at_end:
+            action()
 
     def _run(self) -> JobRun:
         unnamed = self.findings - sum(each.count for each in self._found if each.severity != "info")
@@ -266,12 +290,14 @@ def _skipped_files(files: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name if why == NOT_A_SEGMENT else folder_name(name): why for name, why in names}
 
 
-def no_segments_message(owner: str, paths: Sequence[str], others: Mapping[str, str]) -> str:
-    are = ""
+def no_segments_message(
+    owner: str, paths: Sequence[str], others: Mapping[str, str], topics: Sequence[str] | None = None
+) -> str:
+    of, are = f" of {', '.join(topics)}" if topics else "", ""
     for why in sorted(set(others.values())):
         names = sorted(name for name in others if others[name] == why)
         are += f"; {why}: {', '.join(names[:3])}" + (f" and {len(names) - 3} more" if names[3:] else "")
-    return f"{owner}: no segments in {', '.join(map(display_path, paths))}{are}"
+    return f"{owner}: no segments{of} in {', '.join(map(display_path, paths))}{are}"
 
 
 def parser(name: str, description: str) -> ArgumentParser:
@@ -336,7 +362,11 @@ def run(
         for place in args.report:
             check_place(job.name, place)
         job.writes = writes(args) if writes else ()
-        job.is_small = reads is not None and is_ours() and _local_mode.is_small(reads(args), args.glob)
+        state = None
+        if getattr(args, "state", None) is not None:
+            check_state(job.name, args.state, [*args.paths, *(getattr(args, "data", None) or ())])
+            state = job.state
+        job.is_small = reads is not None and is_ours() and _local_mode.is_small(reads(args), args.glob, state)
         work(job)
         job.finish()
     except Exception as error:

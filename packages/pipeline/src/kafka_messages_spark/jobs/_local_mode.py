@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,10 @@ import pyarrow as pa
 from kafka_records.segments.names import topic_of
 from pyspark.errors import PySparkValueError
 
+from kafka_messages_spark.jobs._state import ListedFile, StateFolder
 from kafka_messages_spark.sources._files import File, FileSelection, is_path
+from kafka_messages_spark.sources._segment_ranges import is_of_topics
+from kafka_messages_spark.sources.kafka_log._planner import closed_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,13 +44,21 @@ class Input:
 
     paths: Sequence[str]
     topics: Collection[str] = ()
+    # Patterns of --topic.
+    patterns: Collection[str] = ()
+    # Rows that the state of an earlier run may have.
+    stream: str = ""
 
     def includes(self, file: File) -> bool:
         topic = topic_of(file.name)[0]
-        return not self.topics or topic is None or topic in self.topics
+        is_wanted = not self.topics or topic is None or topic in self.topics
+        return is_wanted and is_of_topics(file.name, self.patterns)
 
 
-def is_small(inputs: Sequence[Input], glob: str | None) -> bool:
+def is_small(
+    inputs: Sequence[Input], glob: str | None, state: Callable[[str], StateFolder] | None = None
+) -> bool:
+    """Return whether a job that reads ``inputs``, beside the rows in its state, can read them in this process."""
     used = [each for each in inputs if each.paths]
     if not used or not all(is_path(path) for each in used for path in each.paths):
         return False
@@ -55,7 +66,14 @@ def is_small(inputs: Sequence[Input], glob: str | None) -> bool:
     try:
         for each in used:
             found = FileSelection(tuple(each.paths), glob, recursive=True).find("")
-            sizes |= {file.name: file.size for file in found if each.includes(file)}
+            closed = closed_files(found)
+            files = [file for file in found if each.includes(file)]
+            if state is None:
+                sizes |= {file.name: file.size for file in files}
+                continue
+            folder = state(each.stream)
+            listed = [ListedFile(file.uri, file.size, file.modified, file.name in closed) for file in files]
+            sizes |= {f"state of {each.stream}": folder.bytes, each.stream: folder.plan(listed).bytes}
     except (PySparkValueError, OSError):
         return False
     return sum(sizes.values()) <= MAX_BYTES

@@ -16,8 +16,9 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import batching
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
-from kafka_messages_spark.jobs import _cli, _output
+from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import batching as charts
+from kafka_messages_spark.jobs._incremental import rows_of
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
 
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _parser(),
         argv,
         work,
-        reads=lambda args: [Input(args.paths)],
+        reads=lambda args: [Input(args.paths, patterns=args.topics or (), stream="batches")],
         writes=lambda args: TABLES,
     )
 
@@ -57,14 +58,16 @@ def work(job: _cli.Job) -> None:
     """Report the findings of ``batching.findings``, and unreadable input."""
     args = job.args
     files = job.keep(job.files(args.paths, "segments"))
-    batches = job.keep(batching.sized_batches(files))
-    found = job.keep(batching.sums(batches))
+    batches = rows_of(job, "batches", files, lambda each, _: batching.sized_batches(each))
+    found = job.keep(batching.sums(batches).where((F.col("level") == "all") | job.recent("last_timestamp")))
     cleaned = job.checkpoint(args.paths, CLEANER_OFFSET)
     summary = _summary(found)
     compacted = _compacted(job, summary, cleaned)
     job.progress("reading the records of compacted topics")
     logs = batching.logs_of(files, cleaned, compacted)
-    keys = job.keep(batching.by_key(files, logs, transactions=bool(compacted & summary.transactional)))
+    of_logs = files.where(F.col("topic").isin(*compacted) & F.col("partition").isNotNull())
+    records = rows_of(job, "keys", of_logs, lambda each, _: batching.keyed_records(each), keep=False)
+    keys = job.keep(batching.by_key(records, logs, transactions=bool(compacted & summary.transactional)))
     dead = job.keep(batching.dead(keys))
     _facts(job, summary, dead)
     if job.draws and summary.topics:
@@ -209,6 +212,7 @@ def _gain(value: float | None) -> str:
 def _parser() -> ArgumentParser:
     parser = _cli.parser("batching", "Batch sizes, compression ratios, and dead records in compacted topics.")
     parser.add_argument("paths", nargs="+", help="segments, or folders searched for segments; paths or URIs")
+    _options.add_incremental(parser)
     parser.add_argument(
         "--compacted",
         action="append",

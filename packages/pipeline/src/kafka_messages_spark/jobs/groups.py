@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -19,14 +20,14 @@ from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.analyses._expressions import log_of
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
-from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
-from kafka_messages_spark.jobs import _cli, _output
+from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import groups as charts
+from kafka_messages_spark.jobs._incremental import records_of, rows_of
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import duration
 
@@ -34,6 +35,13 @@ TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
 # Type for sums of offsets, which damaged records can make huge, and the largest offset.
 _WIDE, _MOST = "decimal(38,0)", (1 << 63) - 1
+# Columns of batches of data segments that the job uses.
+_BATCH = (
+    *("topic", "partition", "file", "position", "base_offset", "last_offset", "first_timestamp", "max_timestamp"),
+    *("producer_id", "control_type", "corrupt"),
+)
+# Columns that --since compares; the other tables show the end of the log.
+_TIMES = dict.fromkeys(("commits", "history", "resets", "removed_offsets", "rebalances"), "time") | {"storms": "end"}
 # Sort columns of the table of groups, descending.
 _SORTS = {
     "findings": ("resets", "storms", "commits"),
@@ -62,7 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _reads(args: Namespace) -> list[Input]:
-    return [Input(args.paths, {TOPIC, SHARE_TOPIC}), Input(args.data or ())]
+    of_data = Input(args.data or (), patterns=args.topics or (), stream="batches")
+    return [Input(args.paths, {TOPIC}, stream="records"), Input(args.paths, {SHARE_TOPIC}, stream="shares"), of_data]
 
 
 def work(job: _cli.Job) -> None:
@@ -70,10 +79,11 @@ def work(job: _cli.Job) -> None:
     args = job.args
     if args.sort == "lag" and not args.data:
         raise invalid_argument("groups: --sort lag requires --data")
-    records = job.keep(consumer_offsets(once(job.log(args.paths, TOPIC, batch_metadata=True))))
+    records = job.keep(records_of(job, "records", job.segments_of(args.paths, TOPIC), consumer_offsets))
+    of_topics = _options.of_topics(args.topics)
     batches, partitions, damaged = _data(job)
     unreadable = [_output.bad_records(records), *damaged]
-    commits = job.keep(_of_groups(groups.offset_commits(records), args.group))
+    commits = job.keep(_of_groups(groups.offset_commits(records), args.group).where(of_topics))
     history = job.keep(groups.offset_history(commits, records, jump=args.jump))
     tables = {
         "commits": commits,
@@ -84,15 +94,18 @@ def work(job: _cli.Job) -> None:
         "removed_offsets": groups.removed_offsets(history),
         "rebalances": job.keep(_of_groups(rebalances(records), args.group)),
     }
-    if (states := job.log_if_any(args.paths, SHARE_TOPIC)) is not None:
-        states = job.keep(share_group_state(states))
+    if files := job.segments_if_any(args.paths, SHARE_TOPIC):
+        states = job.keep(records_of(job, "shares", files, share_group_state))
         unreadable.append(_output.bad_records(states))
         of_shares = share_offsets(states, topic_names(records), partitions)
-        tables["share_offsets"] = job.keep(_of_groups(of_shares, args.group))
-    tables["groups"] = job.keep(_groups(records, tables, args.group))
+        tables["share_offsets"] = job.keep(_of_groups(of_shares, args.group).where(of_topics))
+    tables["groups"] = sums = job.keep(_groups(records, tables, args.group))
+    if args.since is not None:
+        tables |= {name: tables[name].where(job.recent(time)) for name, time in _TIMES.items()}
+        sums = _groups(records, tables, args.group)
     job.progress("detecting resets and storms")
     picture = charts.picture(tables["history"], tables["offsets"], batches) if job.draws else None
-    _report(job, records, tables, partitions is not None, picture)
+    _report(job, records, tables, sums, partitions is not None, picture)
     for name, table in tables.items():
         job.write(name, table)
     job.unreadable(reduce(DataFrame.unionByName, unreadable))
@@ -102,10 +115,14 @@ def _data(job: _cli.Job) -> tuple[DataFrame | None, DataFrame | None, list[DataF
     if not job.args.data:
         return None, None, []
     files = job.files(job.args.data, "data segments")
-    batches = job.keep(batches_in(files))
+    batches = rows_of(job, "batches", files, lambda found, _: batches_in(found, condense=_compact))
     checkpoints = job.checkpoint(job.args.data, LOG_START_OFFSET)
     partitions = partition_offsets(batches, log_start_offsets(files, checkpoints))
     return batches, partitions, [_output.corrupt_batches(batches), _output.damaged_checkpoints(checkpoints)]
+
+
+def _compact(batches: pa.RecordBatch) -> pa.RecordBatch:
+    return batches.select(_BATCH)
 
 
 def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
@@ -152,7 +169,12 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
 
 
 def _report(
-    job: _cli.Job, records: DataFrame, tables: dict[str, DataFrame], with_data: bool, picture: Chart | None
+    job: _cli.Job,
+    records: DataFrame,
+    tables: dict[str, DataFrame],
+    sums: DataFrame,
+    with_data: bool,
+    picture: Chart | None,
 ) -> None:
     report, limit = job.report, job.args.limit
     keys = [key.alias(f"log_{at}") for at, key in enumerate(log_of(records))]
@@ -161,7 +183,7 @@ def _report(
         F.count_distinct("offset").alias("records"), (F.max(offset) - F.min(offset) + 1).alias("offsets")
     )
     span = log.agg(F.count("*"), F.sum("records"), F.sum("offsets")).collect()[0]
-    total = tables["groups"].agg(F.count("*"), *(F.sum(name) for name in _FIGURES[1:])).collect()[0]
+    total = sums.agg(F.count("*"), *(F.sum(name) for name in _FIGURES[1:])).collect()[0]
     figures = dict(zip(_FIGURES, (each or 0 for each in total), strict=True))
     figures["share_partitions"] = tables["share_offsets"].count() if "share_offsets" in tables else 0
     missing = max(0, (span[2] or 0) - (span[1] or 0))
@@ -247,6 +269,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--data", nargs="+", metavar="PATH", help="data segments, to compute lag and detect offsets outside the log"
     )
+    _options.add_incremental(parser)
     parser.add_argument("--group", action="append", metavar="NAME", help="only this group; may be repeated")
     parser.add_argument(
         "--sort",

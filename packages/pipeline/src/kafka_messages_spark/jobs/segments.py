@@ -13,8 +13,9 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET, HIGH_WATERMARK
-from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs import _cli, _options
 from kafka_messages_spark.jobs._charts import segments as charts
+from kafka_messages_spark.jobs._incremental import rows_of
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
 
@@ -27,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _parser(),
         argv,
         work,
-        reads=lambda args: [Input(args.paths)],
+        reads=lambda args: [Input(args.paths, patterns=args.topics or (), stream="checks")],
         writes=lambda args: TABLES,
     )
 
@@ -35,10 +36,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(job: _cli.Job) -> None:
     """Report the findings of the checks; those of severity ``info`` do not affect the exit status."""
     report, limit = job.report, job.args.limit
-    checks = job.keep(segments.checked_ranges(job.files(job.args.paths, "segments", all_of_them=True), job.args.depth))
+    depth = job.args.depth
+    ranges = job.files(job.args.paths, "segments", all_of_them=True)
+    checks = rows_of(
+        job, "checks", ranges, lambda each, before: segments.checked_ranges(each, depth, before), by_range=True
+    )
     checkpoints = [job.checkpoint(job.args.paths, name) for name in (CLEANER_OFFSET, HIGH_WATERMARK)]
-    found = job.keep(segments.findings(checks, *checkpoints))
-    files = job.keep(segments.files(checks, *checkpoints))
+    found = segments.findings(checks, *checkpoints)
+    files = segments.files(checks, *checkpoints)
+    is_recent = job.recent("last_timestamp")
+    if job.args.since is not None:  # findings in files without a timestamp are kept
+        found = found.join(files.where(~is_recent).select("file"), "file", "left_anti").select(found.columns)
+        files = files.where(is_recent)
+    found, files = job.keep(found), job.keep(files)
     total = files.agg(
         F.count("*"), F.sum("size"), F.sum("batches"), F.sum("records"), F.count_if(F.col("verdict") == "ok")
     ).collect()[0]
@@ -86,6 +96,7 @@ def _parser() -> ArgumentParser:
         default="records",
         help="records (default): also decode all records; batches: only headers and checksums, in half the time",
     )
+    _options.add_incremental(parser)
     return parser
 
 

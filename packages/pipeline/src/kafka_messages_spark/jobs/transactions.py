@@ -6,10 +6,9 @@ spark-submit transactions.py /kafka/orders-* --transaction-state /kafka/__transa
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 from kafka_records.segments.names import topic_of
 from pyspark.sql import DataFrame
@@ -23,10 +22,10 @@ from kafka_messages_spark.analyses.checkpoints import (
     high_watermarks,
     log_start_offsets,
 )
-from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.analyses.internal_topics import transaction_state
-from kafka_messages_spark.jobs import _cli, _output
+from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import transactions as charts
+from kafka_messages_spark.jobs._incremental import records_of, rows_of
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
 
@@ -44,18 +43,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _reads(args: Namespace) -> list[Input]:
-    return [Input(args.paths), Input(args.transaction_state or (), {STATE_TOPIC})]
+    states = args.transaction_state or (args.paths if args.state or args.topics else ())
+    return [
+        Input(args.paths, patterns=args.topics or (), stream="batches"),
+        Input(states, {STATE_TOPIC}, stream="states"),
+    ]
 
 
 def work(job: _cli.Job) -> None:
     """Report late, hanging and unknown transactions, and unreadable input, as findings."""
     args = job.args
     files = job.files(args.paths, "data segments")
-    batches = job.keep(batches_in(files))
+    batches = rows_of(job, "batches", files, lambda found, _: batches_in(found, condense=txn.condensed))
     states, unreadable, read, unread = None, _output.corrupt_batches(batches), 0, 0
-    if paths := args.transaction_state or _state_files(files):
+    if paths := args.transaction_state or _state_files(job, files):
         of_states = job.segments_of(paths, STATE_TOPIC)
-        records = job.keep(transaction_state(once(job.read(of_states, batch_metadata=True))))
+        records = job.keep(records_of(job, "states", of_states, transaction_state))
         states = job.keep(txn.coordinator_states(records))
         read, unread = _coordinators(of_states)
         of_data = unreadable.where(F.coalesce("topic", F.lit("")) != STATE_TOPIC)
@@ -67,6 +70,10 @@ def work(job: _cli.Job) -> None:
     partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
     found = job.keep(txn.find_transactions(batches))
     now = _as_of(args.as_of, partitions, states)
+    recent = job.recent("marker_timestamp")
+    whole = _counts(txn.whole_transactions(found).where(recent))
+    producers = txn.producers(found, states).where(job.recent("last_timestamp"))
+    shown = found.where((F.col("status") == "open") | recent)
     job.progress("detecting open transactions")
     opened = job.keep(
         txn.open_transactions(
@@ -75,11 +82,11 @@ def work(job: _cli.Job) -> None:
     )
     stable = txn.stable_offsets(found, partitions, high_watermarks(watermarks))
     known = _ids(states, read, unread)
-    _report(job, now, opened, found, stable, states, known)
+    _report(job, now, opened, shown, stable, whole, producers, known)
     job.write("open_transactions", opened)
-    job.write("completed_transactions", found.where("status <> 'open'"))
+    job.write("completed_transactions", shown.where("status <> 'open'"))
     job.write("partitions", stable)
-    job.write("producers", txn.producers(found, states))
+    job.write("producers", producers)
     if states is not None:
         job.write("coordinator_states", states)
     job.unreadable(unreadable)
@@ -100,7 +107,8 @@ def _report(
     opened: DataFrame,
     found: DataFrame,
     stable: DataFrame,
-    states: DataFrame | None,
+    whole: Counter[str],
+    producers: DataFrame,
     known: str,
 ) -> None:
     report, limit = job.report, job.args.limit
@@ -109,7 +117,6 @@ def _report(
     for verdict, _, count in counted:
         verdicts[verdict] += count
     ends = _counts(found)
-    whole = _counts(txn.whole_transactions(found))
     total = stable.agg(F.count("*"), F.sum("files"), F.sum("batches")).collect()[0]
     words = [f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts]
     report.facts(
@@ -157,7 +164,7 @@ def _report(
         report.frame(blocked.select(*columns), limit)
     if whole:
         report.section("Producers")
-        by_age = txn.producers(found, states).orderBy(F.desc("open"), F.desc("longest_duration_ms"), "producer_id")
+        by_age = producers.orderBy(F.desc("open"), F.desc("longest_duration_ms"), "producer_id")
         names = ("producer_id", "transactional_id", "transactions", "committed", "aborted", "open", "records")
         spans = ("mean_duration_ms", "longest_duration_ms")
         renamed = [F.col(name).alias(name.removesuffix("_ms")) for name in spans]
@@ -171,7 +178,9 @@ def _counts(found: DataFrame) -> Counter[str]:
 _FORMATS = {"mean_duration": duration, "longest_duration": duration, "bytes": size}
 
 
-def _state_files(files: DataFrame) -> list[str]:
+def _state_files(job: _cli.Job, files: DataFrame) -> list[str]:
+    if job.args.topics:
+        files = job.ranges(job.args.paths, job.args.glob, topics=[STATE_TOPIC]).where("left_out is null")
     found = files.where(F.col("topic") == STATE_TOPIC).select("path").distinct().orderBy("path")
     return [row[0] for row in found.collect()]
 
@@ -191,18 +200,6 @@ def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -
     return max((each for each in newest if each is not None), default=None)
 
 
-def _time(text: str) -> int:
-    if text.isdecimal():
-        return int(text)
-    try:
-        given = datetime.fromisoformat(text)
-    except ValueError:
-        raise ArgumentTypeError(
-            f"expected a time such as 2026-11-21T10:00:00Z, or milliseconds since the epoch, got {text!r}"
-        ) from None
-    return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
 def _parser() -> ArgumentParser:
     parser = _cli.parser("transactions", "Open and hanging transactions across data segments and __transaction_state.")
     parser.add_argument("paths", nargs="+", help="data segments, or folders searched for segments; paths or URIs")
@@ -213,9 +210,8 @@ def _parser() -> ArgumentParser:
         help="segments of __transaction_state, unless they are among PATHS; required to "
         "identify hanging transactions and their owners",
     )
-    parser.add_argument(
-        "--as-of", type=_time, metavar="TIME", help="time of the verdicts; default: the newest timestamp read"
-    )
+    _options.add_as_of(parser)
+    _options.add_incremental(parser)
     parser.add_argument(
         "--max-timeout-ms",
         type=_cli.positive,

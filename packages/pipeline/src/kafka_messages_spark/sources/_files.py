@@ -242,7 +242,7 @@ def display_path(path: str) -> str:
 
 
 def matches(name: str, pattern: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, each) for each in _alternatives(pattern))
+    return any(fnmatch.fnmatchcase(name, each) for each in alternatives(pattern))
 
 
 def _named(infos: Iterable[Any], owner: str, root: str) -> Iterator[Any]:
@@ -261,12 +261,12 @@ def _seconds(info: Any) -> float:
     return 0.0 if nanoseconds is None else nanoseconds / 1e9
 
 
-def _alternatives(pattern: str) -> list[str]:
+def alternatives(pattern: str) -> list[str]:
     found = re.search(r"\{([^{}]*)\}", pattern)
     if not found:
         return [pattern]
     before, after = pattern[: found.start()], pattern[found.end() :]
-    return [each for middle in found[1].split(",") for each in _alternatives(before + middle + after)]
+    return [each for middle in found[1].split(",") for each in alternatives(before + middle + after)]
 
 
 def _expand(filesystem: Any, path: str) -> Iterable[Any]:

@@ -124,6 +124,7 @@ def read_batch_headers(
     max_batch_bytes: int = MAX_BATCH_BYTES,
     start: int = 0,
     end: int | None = None,
+    base: int | None = None,
     max_rows: int = MAX_ROWS,
     filesystem: Any = None,
 ) -> SegmentReader:
@@ -142,7 +143,7 @@ def read_batch_headers(
         raise ValueError(f"max_rows must be at least 1, not {max_rows}")
     columns = HEADER_COLUMNS | (CORRUPT_COLUMN if mode == "PERMISSIVE" else {})
     return _HeaderReader(
-        checked_sources(source, mode, max_batch_bytes, start, end),
+        checked_sources(source, mode, max_batch_bytes, start, end, base),
         pa.schema(list(columns.items())),
         failfast=mode == "FAILFAST",
         check_crcs=check_crcs,
@@ -150,7 +151,7 @@ def read_batch_headers(
         max_batch_bytes=max_batch_bytes,
         start=start,
         end=end,
-        base=None,
+        base=base,
         max_rows=max_rows,
         filesystem=filesystem,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._dead import by_key, dead, offsets_by_group
 from ._findings import BUSY, findings
-from ._keys import COMPACTED, LogBounds, logs_of
+from ._keys import COMPACTED, LogBounds, keyed_records, logs_of
 from ._sums import COLUMNS, LEVELS, at_level, sized_batches, sums
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "by_key",
     "dead",
     "findings",
+    "keyed_records",
     "logs_of",
     "offsets_by_group",
     "sized_batches",

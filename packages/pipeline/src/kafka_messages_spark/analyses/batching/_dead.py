@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from .._expressions import with_outcome
-from ._keys import LogBounds, records_in
+from ._keys import LogBounds
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -18,15 +18,19 @@ _KEY = ("topic", "partition", "key")
 _OFFSET_COMMITS = (0, 1)
 
 
-def by_key(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, transactions: bool = True) -> DataFrame:
-    """Sum the records of compacted topics per ``topic``, ``partition`` and ``key``.
+def by_key(records: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, transactions: bool = True) -> DataFrame:
+    """Sum ``keyed_records`` of the partitions in ``logs`` per ``topic``, ``partition`` and ``key``.
 
     ``superseded`` counts records that have no key, were aborted, or are followed by one with the same key; records of
     open transactions do not count. ``cleanable_bytes`` is the size of records superseded within closed segments, and
     ``dirty_bytes`` the size of records from the cleaner's checkpoint on. ``is_removed`` marks keys whose last record is
     a tombstone. Sizes are stored bytes. With ``transactions`` false, the records of all transactions count as committed.
     """
-    rows = records_in(files, logs)
+    bounds = [(*log, each.active, each.cleaned or 0) for log, each in logs.items()]
+    known = records.sparkSession.createDataFrame(bounds, "topic string, partition int, active long, cleaned long")
+    rows = records.where("offset is not null").join(F.broadcast(known), ["topic", "partition"])
+    is_closed = F.coalesce(F.col("name_offset") < F.col("active"), F.lit(False))
+    rows = rows.withColumns({"is_closed": is_closed, "is_dirty": F.col("offset") >= F.col("cleaned")})
     none = F.lit(None).cast("string")
     rows = with_outcome(rows, "outcome") if transactions else rows.withColumn("outcome", none)
     data = rows.where("not is_control").repartition(*_KEY)

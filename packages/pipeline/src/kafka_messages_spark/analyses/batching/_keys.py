@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 
 from ..._core.spark_types import struct_type
 from ...columns._bytes import Ints
-from ...sources._files import reader_arguments
+from ...sources._files import display_path
+from ...sources._segment_ranges import reading_of
 from .._expressions import NAME_OFFSET
 from ._uncompressed import lengths
 
@@ -26,25 +27,29 @@ if TYPE_CHECKING:
 
 # Topics that Kafka creates with cleanup.policy=compact.
 COMPACTED = ("__consumer_offsets", "__transaction_state")
-_READ = ("offset", "position", "key", "value", "leader_epoch", "producer_id", "is_transactional", "is_control")
+_READ = ("offset", "position", "base_offset", "key", "value", "producer_id", "is_transactional", "is_control")
 # Approximate bytes of a record besides key and value.
 _BESIDES = 8
 # More records than any batch has, so that batches are not split.
 _MAX_ROWS = 1 << 24
+# name_offset is that in the name of the segment. A file with a corrupt batch has a row with only the place and corrupt.
 SCHEMA = pa.schema(
     [
         pa.field("topic", pa.string()),
         pa.field("partition", pa.int32()),
+        pa.field("file", pa.string()),
+        pa.field("position", pa.int64()),
+        pa.field("base_offset", pa.int64()),
         pa.field("offset", pa.int64()),
         pa.field("key", pa.binary()),
         pa.field("bytes", pa.int64()),
         pa.field("is_tombstone", pa.bool_()),
-        pa.field("is_closed", pa.bool_()),
-        pa.field("is_dirty", pa.bool_()),
+        pa.field("name_offset", pa.int64()),
         pa.field("producer_id", pa.int64()),
         pa.field("is_transactional", pa.bool_()),
         pa.field("is_control", pa.bool_()),
         pa.field("control_type", pa.string()),
+        pa.field("corrupt", pa.bool_()),
     ]
 )
 
@@ -74,49 +79,45 @@ def logs_of(files: DataFrame, cleaned: DataFrame, topics: Iterable[str]) -> dict
     }
 
 
-def records_in(files: DataFrame, logs: Mapping[tuple[str, int], LogBounds]) -> DataFrame:
-    known = dict(logs)
+def keyed_records(files: DataFrame) -> DataFrame:
+    """Return the keys and sizes of the records in byte ranges, with control records."""
 
     def read(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in rows:
-            for row in batch.to_pylist():
-                log = known.get(topic_of(row["path"]))  # type: ignore[arg-type]  # unnamed logs are not in the mapping
-                try:
-                    yield from _records(row, log) if log else ()
-                except OSError:
-                    continue  # the reader of batch headers reports the error
+        for row in (row for batch in rows for row in batch.to_pylist()):
+            try:
+                yield from _records(row)
+            except OSError:  # the reader of batch headers reports the error
+                yield _corrupt(row["path"])
 
     return files.mapInArrow(read, struct_type(SCHEMA))
 
 
-def _records(row: Mapping[str, Any], log: LogBounds) -> Iterator[pa.RecordBatch]:
-    reading: dict[str, Any] = {
-        **reader_arguments(row["path"]),
-        "mode": "PERMISSIVE",
-        "start": row["start"],
-        "end": row["end"],
-    }
+def _corrupt(path: str) -> pa.RecordBatch:
+    topic, partition = topic_of(path)
+    row = {"topic": topic, "partition": partition, "file": display_path(path), "corrupt": True}
+    return pa.RecordBatch.from_pylist([row], schema=SCHEMA)
+
+
+def _records(row: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
+    reading, path = reading_of(row), row["path"]
     position, size = _batches(reading)
-    topic, partition = topic_of(row["path"])
-    found = re.search(NAME_OFFSET, row["path"])
-    is_closed = found is not None and int(found[1]) < log.active
+    topic, partition = topic_of(path)
+    found = re.search(NAME_OFFSET, path)
     columns = [*_READ, "control_type", "corrupt"]
     with read_segments(**reading, columns=columns, control_records=True, max_rows=_MAX_ROWS) as reader:
         for batch in reader:
             sound = batch.filter(pc.is_null(batch.column("corrupt")))
             count = len(sound)
+            if count < len(batch):
+                yield _corrupt(path)
             if not count:
                 continue
             places = np.asarray(sound.column("position"))
-            offset = np.asarray(sound.column("offset"))
-            made = {
-                "topic": pa.repeat(pa.scalar(topic), count),
-                "partition": pa.array(np.full(count, partition, np.int32)),
-                "bytes": pa.array(_shares(sound, places, size[np.searchsorted(position, places)])),
-                "is_tombstone": pc.is_null(sound.column("value")),
-                "is_closed": pa.array(np.full(count, is_closed)),
-                "is_dirty": pa.array(offset >= (log.cleaned or 0)),
-            }
+            values = {"topic": topic, "partition": partition, "file": display_path(path), "corrupt": None}
+            values["name_offset"] = int(found[1]) if found else None
+            made = {name: pa.repeat(pa.scalar(value, SCHEMA.field(name).type), count) for name, value in values.items()}
+            made["bytes"] = pa.array(_shares(sound, places, size[np.searchsorted(position, places)]))
+            made["is_tombstone"] = pc.is_null(sound.column("value"))
             arrays = [made[name] if name in made else sound.column(name) for name in SCHEMA.names]
             yield pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
 

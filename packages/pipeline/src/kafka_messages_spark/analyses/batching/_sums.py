@@ -23,6 +23,11 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
     "producers": ("topic", "producer_id"),
     "compressions": ("topic", "compression"),
 }
+_USED = (
+    *("topic", "partition", "file", "position", "size", "base_offset", "last_offset", "records", "timestampType"),
+    *("first_timestamp", "max_timestamp", "leader_epoch", "producer_id", "is_transactional", "is_control"),
+    *("delete_horizon", "compression", "magic", "corrupt", "uncompressed", "data_records", "fault"),
+)
 _KEYS = ("topic", "partition", "producer_id", "compression")
 _SHARES = (0.5, 0.95)
 
@@ -30,9 +35,10 @@ _SHARES = (0.5, 0.95)
 def sized_batches(files: DataFrame) -> DataFrame:
     """Return the batches of segments (not snapshots) with uncompressed size, record count and decompression error.
 
-    The columns are those of ``read_batches``, plus ``uncompressed``, ``data_records`` and ``fault``.
+    The columns are some of ``read_batches``, plus ``uncompressed``, ``data_records`` and ``fault``.
     """
-    return batches_in(files.where(~F.col("path").endswith(".checkpoint")), added=UNCOMPRESSED)
+    segments = files.where(~F.col("path").endswith(".checkpoint"))
+    return batches_in(segments, added=UNCOMPRESSED, condense=lambda batches: batches.select(_USED))
 
 
 def sums(batches: DataFrame) -> DataFrame:

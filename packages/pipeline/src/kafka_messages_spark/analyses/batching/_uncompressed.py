@@ -80,7 +80,7 @@ class _Sizes:
         self.fault[at] = reason
 
 
-def _made(path: str, _start: int, _end: int | None, batches: pa.RecordBatch) -> list[pa.Array]:
+def _made(path: str, batches: pa.RecordBatch) -> list[pa.Array]:
     names = ("position", "size", "records", "magic", "compression", "is_control", "corrupt")
     rows = pa.RecordBatch.from_arrays([batches.column(name) for name in names], names).to_pylist()
     is_data = [row["corrupt"] is None and not row["is_control"] and row["records"] != 0 for row in rows]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import functions as F
@@ -73,11 +73,14 @@ def check_segments(
     return checked_ranges(found, depth)
 
 
-def checked_ranges(found: DataFrame, depth: str) -> DataFrame:
-    with_records = depth == "records"
+def checked_ranges(
+    found: DataFrame, depth: str, before: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+) -> DataFrame:
+    """Check byte ranges; ``before`` has the rows of an earlier check, by file, of ranges that it has read in part."""
+    with_records, known = depth == "records", before or {}
 
     def check(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return check_ranges(rows, with_records)
+        return check_ranges(rows, with_records, known)
 
     return found.mapInArrow(check, struct_type(SCHEMA))
 

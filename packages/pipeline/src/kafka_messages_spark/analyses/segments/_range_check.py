@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ from kafka_records.segments.names import topic_of
 from kafka_records.segments.reader import SegmentReport, read_segments
 
 from ...columns._bytes import Bools, Ints
-from ...sources._files import base_name, display_path, reader_arguments
+from ...sources._files import base_name, display_path
+from ...sources._segment_ranges import reading_of
 from ._sequences import Producers
 
 # Maximum rows per check and range; further findings are counted in one row.
@@ -74,13 +75,22 @@ SUMMARY = pa.struct(
         pa.field("last_timestamp", pa.int64()),
         pa.field("magic", pa.int32()),
         pa.field("compressions", pa.list_(pa.field("element", pa.string()))),
+        # State after the last batch, with which a later check goes on.
+        pa.field("after_last", pa.int64()),
+        pa.field("append_time", pa.int64()),
+        pa.field("append_epoch", pa.int64()),
     ]
 )
+# Each row has a summary, a finding or a producer. Beside the summary, position and base_offset are those of the last batch,
+# and corrupt is true or null.
 SCHEMA = pa.schema(
     [
         pa.field("file", pa.string()),
         pa.field("size", pa.int64()),
         pa.field("start", pa.int64()),
+        pa.field("position", pa.int64()),
+        pa.field("base_offset", pa.int64()),
+        pa.field("corrupt", pa.bool_()),
         pa.field("summary", SUMMARY),
         pa.field("finding", FINDING),
         pa.field("producer", PRODUCER),
@@ -106,10 +116,14 @@ class RangeCheck:
     start: int
     end: int | None
     with_records: bool
+    base: int | None = None
+    resume: int | None = None
     findings: list[dict[str, Any]] = field(default_factory=list)
     left_out: dict[tuple[str, str], int] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
-    summary: dict[str, Any] = field(default_factory=lambda: dict.fromkeys(SUMMARY.names))
+    summary: dict[str, Any] = field(default_factory=lambda: dict.fromkeys(SUMMARY.names) | dict.fromkeys(_COUNTS, 0))
+    # Position and base offset of the last batch.
+    mark: tuple[int | None, int | None] = (None, None)
     producers: Producers = field(init=False)
     last: _Last = field(default_factory=_Last)
     compressions: set[str] = field(default_factory=set)
@@ -117,9 +131,27 @@ class RangeCheck:
     def __post_init__(self) -> None:
         self.producers = Producers(topic_of(self.path)[0])
 
+    def restore(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Continue an earlier check of the range, from its rows."""
+        for row in rows:
+            if (summary := row["summary"]) is not None:
+                self.summary, self.mark = dict(summary), (row["position"], row["base_offset"])
+                self.compressions = set(summary["compressions"])
+                places = ("after_last", "last_leader_epoch", "last_timestamp", "append_time", "append_epoch")
+                self.last = _Last(*(-1 if summary[name] is None else summary[name] for name in places))
+            elif (finding := row["finding"]) is None:
+                self.producers.restore(row["producer"])
+            elif finding["position"] is None:
+                self.left_out[finding["check"], finding["severity"]] = finding["count"]
+                self.counts[finding["check"]] = self.counts.get(finding["check"], 0) + 1
+            else:
+                self.findings.append(finding)
+                self.counts[finding["check"]] = self.counts.get(finding["check"], 0) + 1
+
     def rows(self) -> pa.RecordBatch:
         report = SegmentReport("", *topic_of(self.path), self.start, self.end)
-        self.summary |= dict.fromkeys(_COUNTS, 0)
+        found = _NAME.fullmatch(base_name(self.path))
+        self.summary["name_offset"] = int(found[1]) if found else None
         try:
             reader = read_batch_headers(**self._reading())
             with reader:
@@ -133,11 +165,10 @@ class RangeCheck:
         self._of_report(report)
         if self.counts.get("unreadable"):
             self.summary["batches"] = None  # unknown, not 0
-        self._of_name()
         return self._result()
 
     def _reading(self) -> dict[str, Any]:
-        return {**reader_arguments(self.path), "mode": "PERMISSIVE", "start": self.start, "end": self.end}
+        return reading_of({name: getattr(self, name) for name in ("path", "start", "end", "base", "resume")})
 
     def add(
         self, check: str, severity: str, position: int | None, offset: int | None, detail: str, count: int = 1
@@ -174,13 +205,15 @@ class RangeCheck:
         self._times(batch, position, base)
         self._sequences(batch, position, base, last)
         self.last.next_offset = _next_offset(int(last[-1]))
+        self.mark = int(position[-1]), int(_ints(batch, "base_offset")[-1])
 
     def _counted(self, batch: pa.RecordBatch, base: Ints, last: Ints, known: Bools, records: Ints) -> None:
         summary, counts = self.summary, self.summary
         if summary["first_offset"] is None:
             summary["first_offset"] = int(base[0])
             summary["first_leader_epoch"] = int(_ints(batch, "leader_epoch")[0])
-        summary["next_offset"] = _next_offset(int(last.max()))
+            self._of_name(int(base[0]))
+        summary["next_offset"] = max(summary["next_offset"] or 0, _next_offset(int(last.max())))
         summary["last_leader_epoch"] = int(_ints(batch, "leader_epoch")[-1])
         summary["magic"] = max(summary["magic"] or 0, int(_ints(batch, "magic").max()))
         counts["records"] += int(records.sum())
@@ -282,16 +315,22 @@ class RangeCheck:
     def _of_report(self, report: SegmentReport) -> None:
         summary = self.summary
         summary["topic"], summary["partition"] = report.topic, report.partition
-        for name in ("batches", "control_batches", "batch_bytes", "incomplete_tail", "zero_tail", "next_position"):
+        for name in ("incomplete_tail", "zero_tail", "next_position"):
             summary[name] = getattr(report, name)
+        for name in ("batches", "control_batches", "batch_bytes"):
+            summary[name] += getattr(report, name)
         summary["corrupt"] += report.corrupt_batches
         summary["compressions"] = sorted(self.compressions)
+        last = self.last
+        summary |= {
+            "after_last": last.next_offset,
+            "append_time": last.append_time,
+            "append_epoch": last.append_epoch,
+        }
 
-    def _of_name(self) -> None:
-        found = _NAME.fullmatch(base_name(self.path))
-        self.summary["name_offset"] = name = int(found[1]) if found else None
-        first = self.summary["first_offset"]
-        if self.start or first is None or name is None or first == name:
+    def _of_name(self, first: int) -> None:
+        name = self.summary["name_offset"]
+        if self.start or name is None or first == name:
             return
         if first < name:
             detail = f"begins at offset {first}, below {name} in its name"
@@ -306,16 +345,23 @@ class RangeCheck:
             finding = {"position": None, "offset": None, "count": count, "detail": detail}
             self.findings.append({"check": check, "severity": severity, **finding})
         of_file = {"file": display_path(self.path), "size": self.size, "start": self.start}
-        rows: list[dict[str, Any]] = [of_file | {"summary": self.summary}]
+        corrupt = True if self.summary["corrupt"] or self.counts.get("unreadable") else None
+        of_last = dict(zip(("position", "base_offset"), self.mark, strict=True))
+        rows: list[dict[str, Any]] = [of_file | of_last | {"corrupt": corrupt, "summary": self.summary}]
         rows += [of_file | {"finding": finding} for finding in self.findings]
         rows += [of_file | {"producer": producer} for producer in self.producers.rows()]
         return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
-def check_ranges(rows: Iterator[pa.RecordBatch], with_records: bool) -> Iterator[pa.RecordBatch]:
-    for batch in rows:
-        for row in batch.to_pylist():
-            yield RangeCheck(row["path"], row["size"], row["start"], row["end"], with_records).rows()
+def check_ranges(
+    rows: Iterator[pa.RecordBatch], with_records: bool, before: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> Iterator[pa.RecordBatch]:
+    names = ("path", "size", "start", "end")
+    for row in (row for batch in rows for row in batch.to_pylist()):
+        check = RangeCheck(*(row[name] for name in names), with_records, row["base"], row["resume"])
+        if row["resume"] is not None:
+            check.restore(before.get(display_path(row["path"]), ()))
+        yield check.rows()
 
 
 def _next_offset(offset: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +55,11 @@ class Producers:
         if fault and self.topic is None and sequence == 0 and epoch == known.epoch:
             return fault[0], "info", fault[2] + UNNAMED
         return fault
+
+    def restore(self, row: Mapping[str, Any]) -> None:
+        """Add a producer from an earlier result of ``rows``."""
+        names = ("first_epoch", "first_sequence", "first_offset", "last_epoch", "next_sequence", "last_sequence")
+        self.known[row["producer_id"]] = _Producer(*(row[name] for name in names))
 
     def rows(self) -> list[dict[str, Any]]:
         return [

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from ._coordinator import STATES, coordinator_states
 from ._open import MAX_TIMEOUT_MS, open_transactions
-from ._partitions import partition_offsets, stable_offsets
+from ._partitions import condensed, partition_offsets, stable_offsets
 from ._per_partition import find_transactions
 from ._producers import producers, whole_transactions
 
 __all__ = [
     "MAX_TIMEOUT_MS",
     "STATES",
+    "condensed",
     "coordinator_states",
     "find_transactions",
     "open_transactions",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
@@ -13,19 +15,52 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+# Columns of batches that find_transactions and partition_offsets use.
+_USED = (
+    *("topic", "partition", "file", "position", "size", "base_offset", "last_offset", "records", "first_timestamp"),
+    *("max_timestamp", "leader_epoch", "producer_id", "producer_epoch", "base_sequence", "is_transactional"),
+    *("is_control", "control_type", "corrupt"),
+)
+_COMBINED = {"position": "max", "base_offset": "min", "last_offset": "max", "max_timestamp": "max", "batches": "sum"}
+
+
+def condensed(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Combine a file's batches outside transactions, per leader epoch, into rows for the functions of this package.
+
+    ``batches`` counts the batches of a row, whose offsets are the lowest and the highest.
+    """
+    table = pa.Table.from_batches([rows]).select(_USED)
+    table = table.append_column("batches", pa.array([1] * len(table), pa.int64()))
+    others = pc.or_(table["is_transactional"], table["is_control"])
+    # The offsets of compressed messages of formats 0 and 1 are unknown.
+    is_plain = pc.fill_null(pc.and_(pc.invert(others), pc.is_valid(table["base_offset"])), False)
+    plain = table.filter(is_plain)
+    if len(plain):
+        found = plain.group_by("leader_epoch").aggregate(list(_COMBINED.items()))
+        of_log = {name: pa.repeat(plain[name][0], len(found)) for name in ("topic", "partition", "file")}
+        no = {name: pa.repeat(False, len(found)) for name in ("is_transactional", "is_control")}
+        sums = {name: found[f"{name}_{how}"] for name, how in _COMBINED.items()}
+        made = {**of_log, **no, **sums, "leader_epoch": found["leader_epoch"]}
+        arrays = [made[each.name] if each.name in made else pa.nulls(len(found), each.type) for each in table.schema]
+        table = pa.concat_tables([table.filter(pc.invert(is_plain)), pa.table(arrays, schema=table.schema)])
+    (batch,) = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    return batch
+
+
 def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> DataFrame:
-    """Return offsets, files, batches, corrupt places and gaps of each partition.
+    """Return offsets, files, batches, corrupt places and gaps of each partition; ``batches`` may be ``condensed``.
 
     ``log_start_offset`` comes from ``starts`` (``checkpoints.log_start_offsets``), or else from file names and offsets.
     ``starts`` also adds partitions without batches.
     ``gaps`` are structs of ``start`` and exclusive ``end``.
     """
     is_sound = F.col("corrupt").isNull() if "corrupt" in batches.columns else F.lit(True)
+    count = F.col("batches") if "batches" in batches.columns else F.lit(1)
     files = (
         with_names(batches, "partition_offsets")
         .groupBy(*LOG, "file")
         .agg(
-            F.count_if(is_sound).alias("batches"),
+            F.coalesce(F.sum(F.when(is_sound, count)), F.lit(0)).cast("long").alias("batches"),
             F.count_if(~is_sound).alias("corrupt"),
             F.min(F.coalesce("base_offset", "last_offset")).alias("first_offset"),
             next_offset(F.max("last_offset")).alias("next_offset"),

@@ -2,6 +2,7 @@
 
 from kafka_messages_spark._charts.formatting import duration, format_path, format_value, size, timestamp
 
+from ._json import made_by
 from ._model import Formats, JobReport
 from ._parts import JobFinding, JobRun, Severity
 
@@ -14,6 +15,7 @@ __all__ = [
     "duration",
     "format_path",
     "format_value",
+    "made_by",
     "size",
     "timestamp",
 ]

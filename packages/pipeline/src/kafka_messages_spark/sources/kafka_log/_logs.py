@@ -16,7 +16,7 @@ from ._isolation import CommittedView
 from ._log_options import NAME, LogOptions
 from ._lookup import first_offset, offset_after, offset_for_time
 from ._offset_options import EARLIEST, LATEST, OffsetOption, TopicPartition, check_partitions, no_offset_matched
-from ._planner import group_of, is_in_order
+from ._planner import closed_files, group_of, is_in_order
 from ._progress import FolderPosition, Progress, base_of
 from ._range_reader import Range, report_data_loss
 
@@ -33,12 +33,6 @@ class LogFiles:
         """Topic and partition in the folder name, or None."""
         topic, partition = topic_of(self.files[0].name)
         return None if topic is None or partition is None else (topic, partition)
-
-    def is_closed(self, file: File) -> bool:
-        group = group_of(file)
-        return is_in_order(group) and any(
-            each.base_name > file.base_name and group_of(each) == group for each in reversed(self.files)
-        )
 
     def within(self, bounds: Bounds) -> Iterator[tuple[File, Bounds]]:
         """Yield the files that may have records within ``bounds``, each with the offsets that its name implies.
@@ -93,6 +87,7 @@ def _starting_folder(log: LogFiles, bounds: Bounds) -> FolderPosition:
 
 def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: CommittedView) -> list[Range]:
     bounds = bounds.within(Bounds(None, committed.until_offset))
+    closed = closed_files(log.files)
     return [
         Range(
             file.name,
@@ -104,7 +99,7 @@ def ranges_within(log: LogFiles, bounds: Bounds, pushed: Bounds, committed: Comm
             limit=bounds.until_offset,
             aborted=committed.aborted_within(own.from_offset, own.until_offset),
             size=file.size,
-            is_closed=log.is_closed(file),
+            is_closed=file.name in closed,
         )
         for file, own in log.within(bounds.within(pushed))
     ]

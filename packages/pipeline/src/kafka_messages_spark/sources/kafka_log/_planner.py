@@ -309,5 +309,14 @@ def is_in_order(group: str) -> bool:
     return not group.endswith("/") and group != ""
 
 
+def closed_files(files: Iterable[File]) -> set[str]:
+    """Return the names of the segments that a later one follows."""
+    groups: defaultdict[str, list[File]] = defaultdict(list)
+    for file in files:
+        groups[group_of(file)].append(file)
+    last = {group: max(file.base_name for file in found) for group, found in groups.items() if is_in_order(group)}
+    return {file.name for group in last for file in groups[group] if file.base_name < last[group]}
+
+
 def _base(name: str) -> int:
     return int(name[:20])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,14 +18,18 @@ from kafka_records.segments.run import CORRUPT_BYTES, CorruptRange
 from kafka_records.segments.scan import LOOKBACK
 from pyspark.sql.datasource import InputPartition
 
+from ..._core.spark_types import struct_type
 from ...columns._records import MalformedRecordError
-from .._files import FileView, is_local, open_file, open_filesystem
+from .._files import FileView, display_path, is_local, open_file, open_filesystem
 from .._shares import Share, cuts
 from ._batch_filter import BatchFilter, Bounds
 from ._batch_scan import batch_before
 from ._filters import PushedFilters
 from ._isolation import AbortedTransaction
 from ._log_options import NAME, LogColumns, LogOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 # Rows per Arrow batch: Spark's default for maxRecordsPerBatch, and the fastest size.
 MAX_ROWS = 10000
@@ -73,6 +78,22 @@ def read_share(
     for part in share.pieces if isinstance(share, Share) else ():
         if isinstance(part, Range):
             yield from read_range(options, columns, part, pushed)
+
+
+def records_in(files: DataFrame) -> DataFrame:
+    """Return the records in byte ranges (``_segment_ranges``), with batch metadata, and corrupt batches as rows."""
+    options = LogOptions.parse({"path": "", "mode": "PERMISSIVE", "includeBatchMetadata": "true"})
+    columns = LogColumns.of(options, ())
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for row in (row for batch in batches for row in batch.to_pylist()):
+            root = row["path"]
+            start = row["start"] if row["resume"] is None else row["resume"]
+            file = display_path(root), root, open_filesystem(root)[1]
+            part = Range(*file, start, row["end"], row["base"] or 0, is_closed=row["is_closed"])
+            yield from read_range(options, columns, part)
+
+    return files.mapInArrow(read, struct_type(columns.out))
 
 
 def read_range(
