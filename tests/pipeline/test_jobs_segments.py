@@ -54,8 +54,8 @@ def test_gaps_overlaps_and_corrupt_batches_are_found(tmp_path: Path) -> None:
 
 def test_unreadable_file_is_a_finding(spark: SparkSession, tmp_path: Path) -> None:
     path = str(tmp_path / "orders-3" / f"{0:020}.log")  # as if deleted after the listing; root can read any file
-    columns = "path string, size long, start long, end long, topic string, partition int"
-    ranges = spark.createDataFrame([(path, 1000, 0, None, "orders", 3)], columns)
+    columns = "path string, size long, start long, end long, base long, resume long, topic string, partition int"
+    ranges = spark.createDataFrame([(path, 1000, 0, None, None, None, "orders", 3)], columns)
     checks = segments.checked_ranges(ranges, "records")
     found = segments.findings(checks).collect()
     assert [(row.check, row.severity, row.topic, row.partition) for row in found] == [

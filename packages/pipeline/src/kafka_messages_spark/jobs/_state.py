@@ -170,7 +170,8 @@ class StateFolder:
             name = display_path(path)
             for generation, end in self.files[name].rows.items() if resume.base is not None else ():
                 start = resume.position // most * most
-                found.setdefault(generation, {})[name] = (start, end, plan.listed[name].size)
+                if end is None or start < end:
+                    found.setdefault(generation, {})[name] = (start, start + 1, plan.listed[name].size)
         return found
 
     def must_merge(self, plan: Plan) -> bool:

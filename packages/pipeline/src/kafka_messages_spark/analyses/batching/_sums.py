@@ -26,7 +26,7 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
 _USED = (
     *("topic", "partition", "file", "position", "size", "base_offset", "last_offset", "records", "timestampType"),
     *("first_timestamp", "max_timestamp", "leader_epoch", "producer_id", "is_transactional", "is_control"),
-    *("delete_horizon", "compression", "magic", "corrupt", "uncompressed", "data_records", "fault"),
+    *("control_type", "delete_horizon", "compression", "magic", "corrupt", "uncompressed", "data_records", "fault"),
 )
 _KEYS = ("topic", "partition", "producer_id", "compression")
 _SHARES = (0.5, 0.95)
