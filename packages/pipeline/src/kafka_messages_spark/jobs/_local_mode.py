@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Maximum size of all input files; this much would be one task anyway.
 MAX_BYTES = 16 << 20
+# Maximum size of new bytes beside a state, and of its compressed rows; few rows are worth no exchange, whatever is read.
+MAX_NEW_BYTES, MAX_STORED_BYTES = 512 << 20, 64 << 20
 # Maximum size of the decoded rows in bytes; Spark's workers read larger inputs.
 MAX_ROWS = 64 << 20
 # JVM options for short runs: quick compilation, simple garbage collection.
@@ -63,6 +65,7 @@ def is_small(
     if not used or not all(is_path(path) for each in used for path in each.paths):
         return False
     sizes: dict[str, int] = {}
+    new = stored = 0
     try:
         for each in used:
             found = FileSelection(tuple(each.paths), glob, recursive=True).find("")
@@ -73,10 +76,13 @@ def is_small(
                 continue
             folder = state(each.stream)
             listed = [ListedFile(file.uri, file.size, file.modified, file.name in closed) for file in files]
-            sizes |= {f"state of {each.stream}": folder.bytes, each.stream: folder.plan(listed).bytes}
+            stored += folder.bytes
+            new += folder.plan(listed).bytes
     except (PySparkValueError, OSError):
         return False
-    return sum(sizes.values()) <= MAX_BYTES
+    if stored:
+        return new <= MAX_NEW_BYTES and stored <= MAX_STORED_BYTES
+    return new + sum(sizes.values()) <= MAX_BYTES
 
 
 def rows(spark: SparkSession, source: DataSource) -> DataFrame | None:
