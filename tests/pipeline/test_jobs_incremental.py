@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import kafka_messages
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -62,7 +63,7 @@ def change(logs: Path) -> None:
     offsets = max((logs / "__consumer_offsets-1").glob("*.log"))
     key, value = commit()
     with offsets.open("ab") as file:
-        file.write(coordinator(10_000, 10**7, key, value))
+        file.write(coordinator(10_000, 10**7, key, value, 4))
     (orders,) = (logs / "orders-0").glob("*.log")
     (orders.parent / f"{1000:020}.log").write_bytes(data(1000, 10**7))
     (logs / "orders-1" / orders.name).write_bytes(data(0, 10**7, count=4))
@@ -72,12 +73,8 @@ def change(logs: Path) -> None:
 
 
 def commit() -> tuple[Any, Any]:
-    from kafka_messages.internal_topics import OffsetCommitKey, OffsetCommitValue
-
-    return (
-        OffsetCommitKey(group="billing", topic="orders", partition=0),
-        OffsetCommitValue(offset=1, commit_timestamp=1_799_000_000_000),
-    )
+    key = kafka_messages.OffsetCommitKey(group="billing", topic="orders", partition=0)
+    return key, kafka_messages.OffsetCommitValue(offset=1, commit_timestamp=1_799_000_000_000)
 
 
 @CLASSIC
@@ -120,7 +117,9 @@ def test_since_filters_the_tables_of_a_full_run(
             if job == "batching" and name == "findings":
                 continue
             if job == "segments" and name == "findings":
-                kept = tables["files"].where(F.col("last_timestamp").isNull() | (F.col("last_timestamp") >= F.lit(SINCE)))
+                kept = tables["files"].where(
+                    F.col("last_timestamp").isNull() | (F.col("last_timestamp") >= F.lit(SINCE))
+                )
                 assert rows(found[name]) == rows(table.join(kept.select("file"), "file").select(table.columns))
                 continue
             wanted = table.where(F.col(times[name]) >= F.lit(SINCE).cast("timestamp")) if name in times else table
@@ -140,7 +139,8 @@ def test_topic_selects_files(
 ) -> None:
     monkeypatch.setattr(_cli, "is_ours", lambda: True)
     options = ["--topic", "pay*", "--topic", "{clicks,x}"]
-    kept = ("payments-", "clicks-", "__consumer_offsets" if job == "groups" else "x", "__transaction" if job[0] == "t" else "x")
+    log = {"groups": "__consumer_offsets-", "transactions": "__transaction_state-"}.get(job, "payments-")
+    kept = ("payments-", "clicks-", log)
     with one_partition(spark):
         _, found = run(job, *options)
         for folder in logs.iterdir():

@@ -27,7 +27,7 @@ from kafka_messages_spark.jobs._state import ListedFile, Plan, StateFolder, writ
 from kafka_messages_spark.sources._segment_ranges import _RangesReader
 from kafka_messages_spark.sources._stored_rows import StoredReader
 from kafka_messages_spark.sources.kafka_log._range_reader import records_in
-from tests.pipeline.job_files import at, data, marker, segment
+from tests.pipeline.job_files import data, marker, segment
 
 # Bytes of a range in these tests, a few batches.
 MOST = 300
@@ -65,7 +65,9 @@ def _no_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka_messages_spark.analyses.batching._sums.F.col", _condition)
 
 
-def ranges_of(paths: list[str], resume: dict[str, list[Any]] | None = None, *, most: int = MOST) -> list[dict[str, Any]]:
+def ranges_of(
+    paths: list[str], resume: dict[str, list[Any]] | None = None, *, most: int = MOST
+) -> list[dict[str, Any]]:
     ranges = _RangesReader("test", paths, None, True, most, [], resume)
     return [row for part in ranges.partitions() for batch in ranges.read(part) for row in batch.to_pylist()]
 
@@ -93,7 +95,8 @@ class Run:
         folder = StateFolder.open(str(self.place / self.stream), self.options)
         names = ("path", "size", "modified", "is_closed")
         found = [row for row in ranges_of([str(self.logs)], most=most) if row["start"] == 0]
-        self.plan = plan = folder.plan([ListedFile(*(row[name] for name in names)) for row in found], most if by_start else None)
+        listed = [ListedFile(*(row[name] for name in names)) for row in found]
+        self.plan = plan = folder.plan(listed, most if by_start else None)
         before: dict[str, Rows] = {}
         if by_start:
             for row in self._stored(folder, folder.before(plan, most)):
@@ -102,7 +105,9 @@ class Run:
         fresh = read(self.stream, ranges_of(list(plan.reads), resume, most=most) if resume else [], before)
         stored = self._batches(folder, plan.live(by_start=by_start))
         merged = bool(plan.kept) and folder.must_merge(plan)
-        written = [row for each in writer(folder.place)([*stored, *fresh] if merged else fresh) for row in each.to_pylist()]
+        written = [
+            row for each in writer(folder.place)([*stored, *fresh] if merged else fresh) for row in each.to_pylist()
+        ]
         folder.save(plan, written, merged=merged)
         self.problem = folder.problem
         return normal(self.stream, [*stored, *fresh])
@@ -308,7 +313,9 @@ def test_only_new_bytes_are_read(stream: str, tmp_path: Path, monkeypatch: pytes
     segment(tmp_path / "logs", "orders-0", old)
     active = segment(tmp_path / "logs", "orders-0", old, data(500), base=500)
     most = 1 << 20
-    assert Run(tmp_path / "logs", tmp_path / "state", stream).rows(most=most) == full(tmp_path / "logs", stream, most=most)
+    assert Run(tmp_path / "logs", tmp_path / "state", stream).rows(most=most) == full(
+        tmp_path / "logs", stream, most=most
+    )
     new = data(501, count=5)
     last = len(data(500))
     with active.open("ab") as file:
@@ -397,7 +404,10 @@ def test_runs_at_the_same_time_do_not_damage_the_state(tmp_path: Path) -> None:
     ("damage", "problem"),
     [
         (lambda text: text[:-1], "Expecting ',' delimiter: line 1 column"),
-        (lambda text: text.replace('"format": 1', '"format": 0'), "it was written with other options or another version"),
+        (
+            lambda text: text.replace('"format": 1', '"format": 0'),
+            "it was written with other options or another version",
+        ),
         (lambda text: text.replace('"counts"', '"x"'), "missing 'counts'"),
         (lambda text: text.replace('.parquet": ', '.parquet": 1'), "is missing, or has not"),
         (lambda text: text.replace('"parts": {"1"', '"parts": {"2"'), "unknown generation 1"),

@@ -34,7 +34,9 @@ _NEW, _PROBLEM = "kafka_is_new", "kafka_problem"
 def check_state(owner: str, place: str, paths: Sequence[str]) -> None:
     """Raise PySparkValueError if state cannot be kept in a folder."""
     if is_elsewhere():
-        raise invalid_argument(f"{owner}: --state is not supported on Spark Connect, whose client may not have the files")
+        raise invalid_argument(
+            f"{owner}: --state is not supported on Spark Connect, whose client may not have the files"
+        )
     folder = absolute(place)
     above = [folder]
     while (parent := os.path.dirname(above[-1])) != above[-1]:

@@ -57,9 +57,7 @@ class Input:
         return is_wanted and is_of_topics(file.name, self.patterns)
 
 
-def is_small(
-    inputs: Sequence[Input], glob: str | None, state: Callable[[str], StateFolder] | None = None
-) -> bool:
+def is_small(inputs: Sequence[Input], glob: str | None, state: Callable[[str], StateFolder] | None = None) -> bool:
     """Return whether a job that reads ``inputs``, beside the rows in its state, can read them in this process."""
     used = [each for each in inputs if each.paths]
     if not used or not all(is_path(path) for each in used for path in each.paths):

@@ -23,7 +23,11 @@ def add_as_of(parser: ArgumentParser) -> None:
 
 def add_topic(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--topic", action="append", dest="topics", metavar="NAME", help="only these topics; a name or pattern; may be repeated"
+        "--topic",
+        action="append",
+        dest="topics",
+        metavar="NAME",
+        help="only these topics; a name or pattern; may be repeated",
     )
 
 

@@ -287,7 +287,11 @@ def writer(place: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Recor
             if output is None:
                 filesystem.create_dir(folder)
                 output = pq.ParquetWriter(
-                    f"{folder}/{name}", batch.schema, filesystem=filesystem, compression="zstd", write_page_checksum=True
+                    f"{folder}/{name}",
+                    batch.schema,
+                    filesystem=filesystem,
+                    compression="zstd",
+                    write_page_checksum=True,
                 )
             output.write_batch(batch)
             _last(batch, found)
@@ -295,7 +299,9 @@ def writer(place: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Recor
             output.close()
             size = filesystem.get_file_info(f"{folder}/{name}").size
             rows = [[name, size, file, *values] for file, values in found.items()]
-            yield pa.RecordBatch.from_pylist([dict(zip(WRITTEN.names, row, strict=True)) for row in rows], schema=WRITTEN)
+            yield pa.RecordBatch.from_pylist(
+                [dict(zip(WRITTEN.names, row, strict=True)) for row in rows], schema=WRITTEN
+            )
 
     return write
 
@@ -304,7 +310,9 @@ def _last(batch: pa.RecordBatch, found: dict[str, list[Any]]) -> None:
     files = batch.column("file").dictionary_encode()
     names, of_file = files.dictionary.to_pylist(), np.asarray(files.indices)
     position = np.asarray(batch.column("position").fill_null(-1))
-    offset = np.asarray(batch.column("last_offset" if "last_offset" in batch.schema.names else "base_offset").fill_null(-1))
+    offset = np.asarray(
+        batch.column("last_offset" if "last_offset" in batch.schema.names else "base_offset").fill_null(-1)
+    )
     order = np.lexsort((position, of_file))
     for at in order[np.flatnonzero(np.diff(of_file[order], append=-1))].tolist():
         entry = found.setdefault(names[of_file[at]], [-1, -1, False])

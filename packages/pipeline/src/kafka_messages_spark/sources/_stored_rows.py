@@ -66,7 +66,9 @@ def _live(batch: pa.RecordBatch, live: dict[str, Live]) -> pa.RecordBatch:
     bounds = [live.get(name, (None, None, None)) for name in names]
     if any(value is not None for each in bounds for value in each):
         start = np.asarray(batch.column("start"))
-        low, high, size = (np.array([-1 if each[at] is None else each[at] for each in bounds])[of_file] for at in range(3))
+        low, high, size = (
+            np.array([-1 if each[at] is None else each[at] for each in bounds])[of_file] for at in range(3)
+        )
         kept &= (start >= low) & ((high < 0) | (start < high))
         at = batch.schema.get_field_index("size")
         batch = batch.set_column(at, "size", pa.array(np.where(size < 0, np.asarray(batch.column(at)), size)))
