@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -199,7 +200,8 @@ class Job:
         options["includeBatchMetadata"] = str(batch_metadata).lower()
         return self.source(KafkaLogDataSource, options)
 
-    def ranges(self, paths: Sequence[str], glob: str | None = None, **arguments: object) -> DataFrame:
+    def ranges(self, paths: Sequence[str], glob: str | None = None, **arguments: Any) -> DataFrame:
+        """Return the byte ranges of files; further arguments are those of the reader of ``Ranges``."""
         arguments["max_partition_bytes"] = MAX_PARTITION_BYTES
         return self.source(Ranges, Ranges.options_of(paths, owner=self.name, glob=glob, **arguments))
 

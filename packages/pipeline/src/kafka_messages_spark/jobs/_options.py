@@ -27,7 +27,7 @@ def add_topic(parser: ArgumentParser) -> None:
         action="append",
         dest="topics",
         metavar="NAME",
-        help="only these topics; a name or pattern; may be repeated",
+        help="only this topic; a name or pattern; may be repeated",
     )
 
 

@@ -138,7 +138,8 @@ class RangeCheck:
                 self.summary, self.mark = dict(summary), (row["position"], row["base_offset"])
                 self.compressions = set(summary["compressions"])
                 places = ("after_last", "last_leader_epoch", "last_timestamp", "append_time", "append_epoch")
-                self.last = _Last(*(-1 if summary[name] is None else summary[name] for name in places))
+                after, epoch, time, append, of_append = (-1 if summary[n] is None else summary[n] for n in places)
+                self.last = _Last(after, epoch, time, append, of_append)
             elif (finding := row["finding"]) is None:
                 self.producers.restore(row["producer"])
             elif finding["position"] is None:
@@ -356,11 +357,11 @@ class RangeCheck:
 def check_ranges(
     rows: Iterator[pa.RecordBatch], with_records: bool, before: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> Iterator[pa.RecordBatch]:
-    names = ("path", "size", "start", "end")
     for row in (row for batch in rows for row in batch.to_pylist()):
-        check = RangeCheck(*(row[name] for name in names), with_records, row["base"], row["resume"])
+        path, size, start, end = (row[name] for name in ("path", "size", "start", "end"))
+        check = RangeCheck(path, size, start, end, with_records, row["base"], row["resume"])
         if row["resume"] is not None:
-            check.restore(before.get(display_path(row["path"]), ()))
+            check.restore(before.get(display_path(path), ()))
         yield check.rows()
 
 
