@@ -30,7 +30,7 @@ STAGES = (
     *("render", "export", "cost", "output", "cli"),
 )
 """Stages of the generator; each may import itself and earlier ones."""
-PIPELINE_LAYERS = ("java", "_core", "_charts", "columns", "sources", "analyses", "jobs")
+PIPELINE_LAYERS = ("java", "_core", "_charts", "columns", "sources", "analyses", "state", "jobs")
 """Layers of the pipeline; each may import itself and earlier ones."""
 PAGES = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages"
 UPSTREAM = ROOT / "packages" / "upstream" / "src" / "kafka_protocol_upstream"

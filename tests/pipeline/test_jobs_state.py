@@ -22,11 +22,11 @@ from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.batching import keyed_records, sized_batches
 from kafka_messages_spark.analyses.segments import checked_ranges
 from kafka_messages_spark.analyses.transactions import condensed
-from kafka_messages_spark.jobs import _state
-from kafka_messages_spark.jobs._state import ListedFile, Plan, StateFolder, writer
 from kafka_messages_spark.sources._segment_ranges import _RangesReader
-from kafka_messages_spark.sources._stored_rows import StoredReader
 from kafka_messages_spark.sources.kafka_log._range_reader import records_in
+from kafka_messages_spark.state import _folder
+from kafka_messages_spark.state._folder import ListedFile, ReadPlan, StateFolder
+from kafka_messages_spark.state._rows import StoredReader, writer
 from tests.pipeline.job_files import data, marker, segment
 
 # Bytes of a range in these tests, a few batches.
@@ -88,7 +88,7 @@ class Run:
     place: Path
     stream: str
     options: Mapping[str, object] = field(default_factory=dict)
-    plan: Plan = field(default_factory=Plan)
+    plan: ReadPlan = field(default_factory=ReadPlan)
 
     def rows(self, *, most: int = MOST) -> Rows:
         by_start = self.stream == "checks"
@@ -149,7 +149,7 @@ def _combined(rows: Rows) -> Rows:
     return found + list(sums.values())
 
 
-def equal(logs: Path, place: Path) -> dict[str, Plan]:
+def equal(logs: Path, place: Path) -> dict[str, ReadPlan]:
     plans = {}
     for stream in STREAMS:
         run = Run(logs, place, stream)
@@ -355,8 +355,8 @@ def test_many_runs_are_merged(tmp_path: Path) -> None:
         os.utime(file, (offset, offset))
         assert Run(logs, place, "batching").rows() == full(logs, "batching")
         counts.append(len(StateFolder.open(str(place / "batching"), {}).parts))
-    assert max(counts) == _state.MAX_GENERATIONS
-    assert counts[-1] < _state.MAX_GENERATIONS
+    assert max(counts) == _folder.MAX_GENERATIONS
+    assert counts[-1] < _folder.MAX_GENERATIONS
 
 
 def _kill(*_: object, **__: object) -> None:
@@ -366,11 +366,11 @@ def _kill(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        "kafka_messages_spark.jobs._state._last",
-        "kafka_messages_spark.jobs._state.StateFolder.save",
-        "kafka_messages_spark.jobs._state.StateFolder._write",
-        "kafka_messages_spark.jobs._state.json.dumps",
-        "kafka_messages_spark.jobs._state.StateFolder._clean",
+        "kafka_messages_spark.state._rows._last",
+        "kafka_messages_spark.state._folder.StateFolder.save",
+        "kafka_messages_spark.state._folder.StateFolder._write",
+        "kafka_messages_spark.state._folder.json.dumps",
+        "kafka_messages_spark.state._folder.StateFolder._clean",
     ],
 )
 def test_killed_run_leaves_a_valid_state(place: str, tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_runs_at_the_same_time_do_not_damage_the_state(tmp_path: Path) -> None:
     first = StateFolder.open(str(state / "keys"), {})
     segment(logs, "orders-0", data(0), data(1))
     equal(logs, state)
-    first.save(Plan(), [], merged=True)
+    first.save(ReadPlan(), [], merged=True)
     equal(logs, state)
 
 

@@ -26,17 +26,17 @@ from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
 from kafka_messages_spark.jobs import _local_mode
 from kafka_messages_spark.jobs._errors import message_of
-from kafka_messages_spark.jobs._incremental import absolute, check_state
+from kafka_messages_spark.jobs._options import absolute, check_state
 from kafka_messages_spark.jobs._output import add_arguments, check_place, check_tables, inputs, is_page, save, writers
 from kafka_messages_spark.jobs._report import JobFinding, JobReport, JobRun, Severity, made_by, size
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
-from kafka_messages_spark.jobs._state import StateFolder
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
 from kafka_messages_spark.sources._files import FileSelection, display_path, folder_name, is_path
 from kafka_messages_spark.sources._segment_ranges import NOT_A_SEGMENT, Ranges, skip_reason
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
+from kafka_messages_spark.state._folder import StateFolder
 
 FINE, FINDINGS, WRONG = 0, 1, 2
 PROGRAM = "kafka-messages-spark"

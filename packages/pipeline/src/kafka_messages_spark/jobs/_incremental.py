@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark._core.spark_types import struct_type
 from kafka_messages_spark.analyses.copies import once
 from kafka_messages_spark.jobs._report import size
-from kafka_messages_spark.jobs._session import is_elsewhere
-from kafka_messages_spark.jobs._state import WRITTEN, ListedFile, Plan, StateFolder, writer
-from kafka_messages_spark.sources._files import display_path, is_path, matches
 from kafka_messages_spark.sources._segment_ranges import SCHEMA
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES
-from kafka_messages_spark.sources._stored_rows import Live, StoredReader, StoredRows
 from kafka_messages_spark.sources.kafka_log._range_reader import records_in
+from kafka_messages_spark.state._folder import ListedFile, ReadPlan, StateFolder
+from kafka_messages_spark.state._rows import WRITTEN, Live, StoredReader, StoredRows, writer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,25 +25,6 @@ if TYPE_CHECKING:
 # Rows of an earlier check by file.
 Before = Mapping[str, Sequence[Mapping[str, Any]]]
 _NEW, _PROBLEM = "kafka_is_new", "kafka_problem"
-
-
-def check_state(owner: str, place: str, paths: Sequence[str]) -> None:
-    """Raise PySparkValueError if state cannot be kept in a folder."""
-    if is_elsewhere():
-        raise invalid_argument(
-            f"{owner}: --state is not supported on Spark Connect, whose client may not have the files"
-        )
-    folder = absolute(place)
-    above = [folder]
-    while (parent := os.path.dirname(above[-1])) != above[-1]:
-        above.append(parent)
-    for path in map(absolute, paths):
-        if any(each == path or matches(each, path) for each in above):
-            raise invalid_argument(f"{owner}: --state: {display_path(place)} is inside {display_path(path)}")
-
-
-def absolute(place: str) -> str:
-    return os.path.realpath(place) if is_path(place) else place.rstrip("/")
 
 
 def rows_of(
@@ -104,7 +81,7 @@ def records_of(job: Job, stream: str, files: Sequence[str], decode: Callable[[Da
     return once(rows).withColumnRenamed(_PROBLEM, "problem")
 
 
-def _ranges(job: Job, plan: Plan) -> DataFrame:
+def _ranges(job: Job, plan: ReadPlan) -> DataFrame:
     if not plan.reads:
         return job.spark.createDataFrame([], struct_type(SCHEMA))
     resume = {path: [each.base, each.position, each.is_closed] for path, each in plan.reads.items()}
@@ -116,7 +93,7 @@ def _options(folder: StateFolder, live: Mapping[str, Mapping[str, Live]], schema
     return {"arguments": json.dumps(arguments), "schema": schema}
 
 
-def _before(folder: StateFolder, plan: Plan) -> Before:
+def _before(folder: StateFolder, plan: ReadPlan) -> Before:
     found: dict[str, list[Mapping[str, Any]]] = {}
     reader = StoredReader(folder.place, folder.parts, folder.before(plan, MAX_PARTITION_BYTES))
     for part in reader.partitions():

@@ -10,10 +10,10 @@ import pyarrow as pa
 from kafka_records.segments.names import topic_of
 from pyspark.errors import PySparkValueError
 
-from kafka_messages_spark.jobs._state import ListedFile, StateFolder
 from kafka_messages_spark.sources._files import File, FileSelection, is_path
 from kafka_messages_spark.sources._segment_ranges import is_of_topics
 from kafka_messages_spark.sources.kafka_log._planner import closed_files
+from kafka_messages_spark.state._folder import ListedFile, StateFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

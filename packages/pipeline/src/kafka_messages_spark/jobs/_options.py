@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,9 @@ from datetime import UTC, datetime, timedelta
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from kafka_messages_spark.sources._files import alternatives
+from kafka_messages_spark._core.errors import invalid_argument
+from kafka_messages_spark.jobs._session import is_elsewhere
+from kafka_messages_spark.sources._files import alternatives, display_path, is_path, matches
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -68,3 +71,22 @@ def of_topics(patterns: Sequence[str] | None) -> Column:
         return F.lit(True)
     each = (fnmatch.translate(one) for pattern in patterns for one in alternatives(pattern))
     return F.coalesce(F.col("topic").rlike(f"^(?:{'|'.join(each)})"), F.lit(False))
+
+
+def check_state(owner: str, place: str, paths: Sequence[str]) -> None:
+    """Raise PySparkValueError if state cannot be kept in a folder."""
+    if is_elsewhere():
+        raise invalid_argument(
+            f"{owner}: --state is not supported on Spark Connect, whose client may not have the files"
+        )
+    folder = absolute(place)
+    above = [folder]
+    while (parent := os.path.dirname(above[-1])) != above[-1]:
+        above.append(parent)
+    for path in map(absolute, paths):
+        if any(each == path or matches(each, path) for each in above):
+            raise invalid_argument(f"{owner}: --state: {display_path(place)} is inside {display_path(path)}")
+
+
+def absolute(place: str) -> str:
+    return os.path.realpath(place) if is_path(place) else place.rstrip("/")

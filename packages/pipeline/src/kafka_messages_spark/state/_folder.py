@@ -9,21 +9,19 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from struct import unpack_from
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from kafka_records.format import HEADER, OVERHEAD, SMALLEST
 from pyarrow import fs
 
-from kafka_messages_spark.sources._files import display_path, is_local, open_file, open_filesystem
-from kafka_messages_spark.sources._segment_ranges import Resume
-from kafka_messages_spark.sources._stored_rows import Live
+from ..sources._files import display_path, is_local, open_file, open_filesystem
+from ..sources._segment_ranges import Resume
+from ._rows import Live
 
 # Version of files.json and of the rows.
 FORMAT = 1
@@ -32,20 +30,10 @@ MAX_GENERATIONS = 16
 _MANIFEST = "files.json"
 # Files that no run lists are deleted after this time, because another run may be writing them.
 _ABANDONED_SECONDS = 86_400
-WRITTEN = pa.schema(
-    [
-        pa.field("part", pa.string()),
-        pa.field("bytes", pa.int64()),
-        pa.field("file", pa.string()),
-        pa.field("position", pa.int64()),
-        pa.field("offset", pa.int64()),
-        pa.field("corrupt", pa.bool_()),
-    ]
-)
 
 
 @dataclass(frozen=True)
-class Mark:
+class LastBatch:
     """The last batch of a file, by which a later run recognizes the file."""
 
     position: int
@@ -60,7 +48,7 @@ class StoredFile:
     # Seconds since the epoch.
     modified: float
     is_closed: bool
-    mark: Mark | None
+    mark: LastBatch | None
     # Exclusive end of the column start in the rows that are still valid, or None for all, by generation.
     rows: Mapping[str, int | None]
 
@@ -74,7 +62,7 @@ class ListedFile:
 
 
 @dataclass
-class Plan:
+class ReadPlan:
     """What to read, by path, and the stored files that stay valid, by display name."""
 
     reads: dict[str, Resume] = field(default_factory=dict)
@@ -142,9 +130,9 @@ class StateFolder:
     def bytes(self) -> int:
         return sum(size for parts in self.parts.values() for size in parts.values())
 
-    def plan(self, files: Iterable[ListedFile], most: int | None = None) -> Plan:
+    def plan(self, files: Iterable[ListedFile], most: int | None = None) -> ReadPlan:
         """Decide what to read; ``most`` is the size of the ranges if rows describe whole ranges."""
-        plan = Plan()
+        plan = ReadPlan()
         for file in files:
             name = display_path(file.path)
             plan.listed[name] = file
@@ -163,7 +151,7 @@ class StateFolder:
                 plan.bytes += max(0, file.size - resume.position)
         return plan
 
-    def before(self, plan: Plan, most: int) -> dict[str, dict[str, Live]]:
+    def before(self, plan: ReadPlan, most: int) -> dict[str, dict[str, Live]]:
         """Return the rows of the ranges of ``most`` bytes in which reading goes on."""
         found: dict[str, dict[str, Live]] = {}
         for path, resume in plan.reads.items():
@@ -174,11 +162,11 @@ class StateFolder:
                     found.setdefault(generation, {})[name] = (start, start + 1, plan.listed[name].size)
         return found
 
-    def must_merge(self, plan: Plan) -> bool:
+    def must_merge(self, plan: ReadPlan) -> bool:
         live = sum(len(file.rows) for file in plan.kept.values())
         return len(self.parts) >= MAX_GENERATIONS or 2 * live < sum(self.counts.values())
 
-    def save(self, plan: Plan, written: Iterable[Mapping[str, Any]], *, merged: bool) -> None:
+    def save(self, plan: ReadPlan, written: Iterable[Mapping[str, Any]], *, merged: bool) -> None:
         """Replace ``files.json``; ``written`` has the rows of ``writer``, of all rows if ``merged``."""
         if not plan.reads and not merged and plan.kept.keys() == self.files.keys():
             return
@@ -239,8 +227,8 @@ def _entry(file: StoredFile) -> list[Any]:
     return [file.size, file.modified, file.is_closed, of_mark, file.rows]
 
 
-def _mark_of(entry: list[Any] | None) -> Mark | None:
-    return None if entry is None else Mark(entry[0], bytes.fromhex(entry[1]), entry[2])
+def _mark_of(entry: list[Any] | None) -> LastBatch | None:
+    return None if entry is None else LastBatch(entry[0], bytes.fromhex(entry[1]), entry[2])
 
 
 def _resume(known: StoredFile, file: ListedFile) -> tuple[Resume | None, StoredFile | None]:
@@ -265,7 +253,7 @@ def _header(path: str, position: int) -> bytes:
         return b""
 
 
-def _mark(path: str, position: int, offset: int) -> Mark | None:
+def _mark(path: str, position: int, offset: int) -> LastBatch | None:
     """Return the mark of the batch at a position, or None if another batch than that with ``offset`` is there."""
     header = _header(path, position)
     if len(header) < SMALLEST[0]:
@@ -273,49 +261,4 @@ def _mark(path: str, position: int, offset: int) -> Mark | None:
     base, length = unpack_from(">qi", header)
     delta = unpack_from(">i", header, 23)[0] if header[16] == 2 else 0
     size = OVERHEAD + length
-    return Mark(position, header[:size], position + size) if offset in (base, base + delta) else None
-
-
-def writer(place: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function that writes rows as one Parquet file and returns what it has of each file (``WRITTEN``)."""
-
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        filesystem, folder, _ = open_filesystem(place)
-        name, output = f"rows-{uuid4().hex}.parquet", None
-        found: dict[str, list[Any]] = {}
-        for batch in batches:
-            if output is None:
-                filesystem.create_dir(folder)
-                output = pq.ParquetWriter(
-                    f"{folder}/{name}",
-                    batch.schema,
-                    filesystem=filesystem,
-                    compression="zstd",
-                    write_page_checksum=True,
-                )
-            output.write_batch(batch)
-            _last(batch, found)
-        if output is not None:
-            output.close()
-            size = filesystem.get_file_info(f"{folder}/{name}").size
-            rows = [[name, size, file, *values] for file, values in found.items()]
-            yield pa.RecordBatch.from_pylist(
-                [dict(zip(WRITTEN.names, row, strict=True)) for row in rows], schema=WRITTEN
-            )
-
-    return write
-
-
-def _last(batch: pa.RecordBatch, found: dict[str, list[Any]]) -> None:
-    files = batch.column("file").dictionary_encode()
-    names, of_file = files.dictionary.to_pylist(), np.asarray(files.indices)
-    position = np.asarray(batch.column("position").fill_null(-1))
-    offset = np.asarray(
-        batch.column("last_offset" if "last_offset" in batch.schema.names else "base_offset").fill_null(-1)
-    )
-    order = np.lexsort((position, of_file))
-    for at in order[np.flatnonzero(np.diff(of_file[order], append=-1))].tolist():
-        entry = found.setdefault(names[of_file[at]], [-1, -1, False])
-        entry[:2] = max(entry[:2], [int(position[at]), int(offset[at])])
-    for at in np.flatnonzero(np.asarray(batch.column("corrupt").is_valid())).tolist():
-        found[names[of_file[at]]][2] = True
+    return LastBatch(position, header[:size], position + size) if offset in (base, base + delta) else None
