@@ -102,6 +102,8 @@ class _RangesReader(ListingReader):
         for file in files:
             known = Resume(None, 0, file.name in closed) if self.resume is None else Resume(*self.resume[file.uri])
             pieces = ranges_of(file.uri, file.size, most, known)
+            if self.resume is not None:  # what is written meanwhile is left for the next run
+                pieces[-1] = replace(pieces[-1], end=max(file.size, known.position))
             parts += [replace(part, ending=file.ending, modified=file.modified) for part in pieces]
         return shares(parts, most)
 
