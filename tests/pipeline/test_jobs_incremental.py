@@ -91,6 +91,8 @@ def test_run_with_state_equals_a_full_run(
 ) -> None:
     if is_local:
         monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    else:  # the time zone of the rows that workers write
+        spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     state = str(tmp_path / "state")
     with one_partition(spark) if is_local else nullcontext():
         first = run(job, "--state", state)
@@ -100,6 +102,7 @@ def test_run_with_state_equals_a_full_run(
         assert report == wanted != first[0]
         for name, table in tables.items():
             assert rows(found[name]) == rows(table), name
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
 @CLASSIC

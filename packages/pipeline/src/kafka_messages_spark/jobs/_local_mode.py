@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Maximum size of all input files; this much would be one task anyway.
 MAX_BYTES = 16 << 20
 # Maximum size of new bytes beside a state, and of its compressed rows; few rows are worth no exchange, whatever is read.
-MAX_NEW_BYTES, MAX_STORED_BYTES = 512 << 20, 64 << 20
+MAX_NEW_BYTES, MAX_STORED_BYTES = 512 << 20, 16 << 20
 # Maximum size of the decoded rows in bytes; Spark's workers read larger inputs.
 MAX_ROWS = 64 << 20
 # JVM options for short runs: quick compilation, simple garbage collection.

@@ -108,7 +108,8 @@ def writer(place: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Recor
         filesystem, folder, _ = open_filesystem(place)
         name, output = f"rows-{uuid4().hex}.parquet", None
         found: dict[str, list[Any]] = {}
-        for batch in batches:
+        for given in batches:
+            batch = _in_utc(given)
             if output is None:
                 filesystem.create_dir(folder)
                 output = pq.ParquetWriter(
@@ -129,6 +130,14 @@ def writer(place: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Recor
             )
 
     return write
+
+
+def _in_utc(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Replace the time zone of the session, which another run may not have, by UTC."""
+    utc = pa.timestamp("us", tz="UTC")
+    types = [utc if pa.types.is_timestamp(column.type) else column.type for column in batch.columns]
+    columns = [column.cast(kind) for column, kind in zip(batch.columns, types, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
 
 
 def _last(batch: pa.RecordBatch, found: dict[str, list[Any]]) -> None:
