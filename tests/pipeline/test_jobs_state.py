@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from kafka_records.segments import reader
 from pyspark.errors import PySparkValueError
 
 from kafka_messages_spark.analyses.batches import batches_in
-from kafka_messages_spark.analyses.batching import keyed_records, sized_batches
+from kafka_messages_spark.analyses.batching import combined_batches, keyed_records, sized_batches
 from kafka_messages_spark.analyses.segments import checked_ranges
 from kafka_messages_spark.analyses.transactions import condensed
 from kafka_messages_spark.sources._segment_ranges import _RangesReader
@@ -56,13 +57,14 @@ STREAMS: Mapping[str, Callable[[Any, Any], Any]] = {
     "transactions": lambda found, _: batches_in(found, condense=condensed),
     "records": lambda found, _: records_in(found),
     "batching": lambda found, _: sized_batches(found),
+    "sums": lambda found, _: combined_batches(found),
     "keys": lambda found, _: keyed_records(found),
 }
 
 
 @pytest.fixture(autouse=True)
 def _no_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_messages_spark.analyses.batching._sums.F.col", _condition)
+    monkeypatch.setattr("kafka_messages_spark.analyses.batching._combined.F.col", _condition)
 
 
 def ranges_of(
@@ -128,25 +130,41 @@ def full(logs: Path, stream: str, *, most: int = MOST) -> Rows:
 
 def normal(stream: str, batches: list[pa.RecordBatch]) -> Rows:
     rows = [row for batch in batches for row in batch.to_pylist()]
-    if stream == "transactions":
-        rows = _combined(rows)
+    if stream in _KEYS:
+        rows = _combined(rows, _KEYS[stream])
     return sorted(rows, key=repr)
 
 
-def _combined(rows: Rows) -> Rows:
-    sums: dict[tuple[str, int], dict[str, Any]] = {}
+# Keys of rows that combine batches; a run with state has several where a full run has one.
+_KEYS = {"transactions": ("file", "leader_epoch"), "sums": ("file", "producer_id", "compression")}
+_LOWEST = {"base_offset", "first_offset", "first_timestamp", "lowest_type"}
+_HIGHEST = {"position", "last_offset", "max_timestamp", "last_timestamp", "highest_type"}
+
+
+def _combined(rows: Rows, keys: tuple[str, ...]) -> Rows:
+    sums: dict[tuple[Any, ...], dict[str, Any]] = {}
     found = []
     for row in rows:
-        if row["corrupt"] is not None or row["producer_id"] is not None:
+        if row["corrupt"] is not None or row.get("base_sequence") is not None:
             found.append(row)
             continue
-        known = sums.setdefault((row["file"], row["leader_epoch"]), row)
+        known = sums.setdefault(tuple(row[name] for name in keys), row)
         if known is not row:
-            known["base_offset"] = min(known["base_offset"], row["base_offset"])
-            for name in ("position", "last_offset", "max_timestamp"):
-                known[name] = max(known[name], row[name])
-            known["batches"] += row["batches"]
+            for name in known.keys() - {"topic", "partition", *keys}:
+                known[name] = _merged(name, [known[name], row[name]])
     return found + list(sums.values())
+
+
+def _merged(name: str, values: list[Any]) -> Any:
+    there = [value for value in values if value is not None]
+    if not there or isinstance(there[0], bool):
+        return there[0] if there else None
+    if isinstance(there[0], list):
+        counts = Counter[int]()
+        for each in (each for value in there for each in value):
+            counts[each["value"]] += each["count"]
+        return [{"value": value, "count": count} for value, count in sorted(counts.items())]
+    return min(there) if name in _LOWEST else max(there) if name in _HIGHEST else sum(there)
 
 
 def equal(logs: Path, place: Path) -> dict[str, ReadPlan]:
@@ -328,7 +346,7 @@ def test_only_new_bytes_are_read(stream: str, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("kafka_messages_spark.sources._files.open", opened, raising=False)
     rows = Run(tmp_path / "logs", tmp_path / "state", stream).rows(most=most)
     monkeypatch.undo()
-    monkeypatch.setattr("kafka_messages_spark.analyses.batching._sums.F.col", _condition)
+    monkeypatch.setattr("kafka_messages_spark.analyses.batching._combined.F.col", _condition)
     assert rows == full(tmp_path / "logs", stream, most=most)
     # The header of the last known batch, and from this batch on.
     assert {(name, start) for name, start, _ in found} == {(active.name, len(old)), (f"{0:020}.log", 0)}

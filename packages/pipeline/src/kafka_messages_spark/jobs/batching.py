@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import batching
+from kafka_messages_spark.analyses._expressions import folder
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import batching as charts
@@ -49,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _parser(),
         argv,
         work,
-        reads=lambda args: [Input(args.paths, patterns=args.topics or (), stream="batches")],
+        reads=lambda args: [Input(args.paths, patterns=args.topics or (), stream="sums")],
         writes=lambda args: TABLES,
     )
 
@@ -58,10 +59,11 @@ def work(job: _cli.Job) -> None:
     """Report the findings of ``batching.findings``, and unreadable input."""
     args = job.args
     files = job.keep(job.files(args.paths, "segments"))
-    batches = rows_of(job, "batches", files, lambda each, _: batching.sized_batches(each))
-    found = job.keep(batching.sums(batches).where((F.col("level") == "all") | job.recent("last_timestamp")))
+    batches, unreadable = _batches(job, files)
+    sums = job.keep(batching.sums(batches))
     cleaned = job.checkpoint(args.paths, CLEANER_OFFSET)
-    summary = _summary(found)
+    summary = _summary(sums)
+    found = sums.where(job.recent("last_timestamp"))
     compacted = _compacted(job, summary, cleaned)
     job.progress("reading the records of compacted topics")
     logs = batching.logs_of(files, cleaned, compacted)
@@ -77,11 +79,29 @@ def work(job: _cli.Job) -> None:
     _report_findings(job, findings)
     _tables(job, found, dead, batching.offsets_by_group(keys))
     job.write("findings", findings)
-    faults = batches.where("fault is not null").select(
+    job.unreadable(unreadable.unionByName(_output.damaged_checkpoints(cleaned)))
+
+
+def _batches(job: _cli.Job, files: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Return combined batches, and unreadable places; only batches of copied logs are compared one by one."""
+    log = F.concat_ws("-", "topic", "partition")
+    folders = files.groupBy(log.alias("log")).agg(F.count_distinct(folder("path")).alias("folders"))
+    copied = {row[0] for row in folders.where("folders > 1 and log <> ''").collect()}
+    rows = rows_of(job, "sums", files.where(~log.isin(*copied)), lambda each, _: batching.combined_batches(each))
+    copied |= {row[0] for row in batching.overlapping(rows).select(log).distinct().collect()}
+    unreadable = _unreadable(rows.where(~log.isin(*copied)))
+    if not copied:
+        return rows, unreadable
+    each = rows_of(job, "batches", files.where(log.isin(*copied)), lambda each, _: batching.sized_batches(each))
+    combined = rows.where(~log.isin(*copied)).unionByName(batching.without_copies(each))
+    return combined, unreadable.unionByName(_unreadable(each))
+
+
+def _unreadable(rows: DataFrame) -> DataFrame:
+    faults = rows.where("fault is not null").select(
         "file", "topic", "partition", "position", F.col("last_offset").alias("offset"), F.col("fault").alias("reason")
     )
-    unreadable = _output.corrupt_batches(batches).unionByName(faults)
-    job.unreadable(unreadable.unionByName(_output.damaged_checkpoints(cleaned)))
+    return _output.corrupt_batches(rows).unionByName(faults)
 
 
 @dataclass(frozen=True)
