@@ -21,6 +21,7 @@ from pyspark.errors import PySparkValueError
 
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.batching import combined_batches, keyed_records, sized_batches
+from kafka_messages_spark.analyses.packed import packed
 from kafka_messages_spark.analyses.segments import checked_ranges
 from kafka_messages_spark.analyses.transactions import condensed
 from kafka_messages_spark.sources._segment_ranges import _RangesReader
@@ -55,6 +56,7 @@ def _condition(*_: object) -> mock.Mock:
 STREAMS: Mapping[str, Callable[[Any, Any], Any]] = {
     "checks": lambda found, before: checked_ranges(found, "records", before),
     "transactions": lambda found, _: batches_in(found, condense=condensed),
+    "groups": lambda found, _: batches_in(found, condense=packed),
     "records": lambda found, _: records_in(found),
     "batching": lambda found, _: sized_batches(found),
     "sums": lambda found, _: combined_batches(found),
@@ -136,8 +138,8 @@ def normal(stream: str, batches: list[pa.RecordBatch]) -> Rows:
 
 
 # Keys of rows that combine batches; a run with state has several where a full run has one.
-_KEYS = {"transactions": ("file", "leader_epoch"), "sums": ("file", "producer_id", "compression")}
-_LOWEST = {"base_offset", "first_offset", "first_timestamp", "lowest_type"}
+_KEYS = {"transactions": ("file", "leader_epoch"), "sums": ("file", "producer_id", "compression"), "groups": ("file",)}
+_LOWEST = {"base_offset", "first_offset", "first_timestamp", "lowest_type", "lowest"}
 _HIGHEST = {"position", "last_offset", "max_timestamp", "last_timestamp", "highest_type"}
 
 
@@ -159,6 +161,8 @@ def _merged(name: str, values: list[Any]) -> Any:
     there = [value for value in values if value is not None]
     if not there or isinstance(there[0], bool):
         return there[0] if there else None
+    if name == "packed":
+        return sorted((each for value in there for each in value), key=lambda each: each["last_offset"])
     if isinstance(there[0], list):
         counts = Counter[int]()
         for each in (each for value in there for each in value):

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
+from pathlib import Path
+from random import Random
 
+import pyarrow as pa
+import pytest
+from kafka_records.segments.batch_headers import read_batch_headers
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from kafka_messages_spark.analyses import packed as packed_batches
 from kafka_messages_spark.analyses.groups import committed_offsets
 from kafka_messages_spark.analyses.lag import with_lag_times
 from kafka_messages_spark.analyses.transactions import partition_offsets, stable_offsets
+from tests.pipeline.job_files import data, segment
 
 MAX_SHOWN = (1 << 63) - 1
 HISTORY = (
@@ -49,3 +58,34 @@ def test_lag_of_the_largest_offsets_does_not_overflow(spark: SparkSession) -> No
     )
     stable = stable_offsets(none, partitions).collect()[0]
     assert (stable.next_offset, stable.last_stable_offset, stable.blocked_offsets) == (MAX_SHOWN, MAX_SHOWN, 0)
+
+
+def test_packed_batches_give_the_same_lag_times(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_batches, "_MOST", 3)
+    random = Random(1)
+    for folder in ("a/orders-0", "a/orders-1", "b/orders-1"):  # with a copy that lacks other batches
+        offset, files = 0, dict[int, bytes]()
+        for base in range(3):
+            for _ in range(8):
+                if random.random() < 0.8:
+                    files[base] = files.get(base, b"") + data(offset, offset * 37 % 99, count=2)
+                offset += random.choice([2, 3])
+        for base, content in files.items():
+            segment(tmp_path, folder, content, base=base)
+    rows, packs = [], []
+    for path in tmp_path.glob("*/*/*.log"):
+        with read_batch_headers(str(path), mode="PERMISSIVE") as found:
+            for batch in found:
+                rows.append(batch)
+                packs.append(packed_batches.packed(batch))
+    offsets = [("g", "orders", partition, at, 1) for partition in (0, 1) for at in range(70)]
+    committed = spark.createDataFrame(
+        offsets, "group string, topic string, partition int, committed_offset long, lag long"
+    )
+    whole, near = (spark.createDataFrame(pa.Table.from_batches(each)) for each in (rows, packs))
+    near = packed_batches.batches_near(near.withColumn("corrupt", F.lit(None).cast("string")), committed)
+    wanted = {tuple(row) for row in with_lag_times(committed, whole).collect()}
+    assert {tuple(row) for row in with_lag_times(committed, near).collect()} == wanted
+    assert len({row[-1] for row in wanted}) > 10

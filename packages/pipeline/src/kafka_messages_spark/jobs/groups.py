@@ -10,7 +10,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import reduce
 
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -22,6 +21,7 @@ from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.lag import with_lag_times
+from kafka_messages_spark.analyses.packed import batches_near, packed, unpacked
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
@@ -35,11 +35,6 @@ TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
 # Type for sums of offsets, which damaged records can make huge, and the largest offset.
 _WIDE, _MOST = "decimal(38,0)", (1 << 63) - 1
-# Columns of batches of data segments that the job uses.
-_BATCH = (
-    *("topic", "partition", "file", "position", "base_offset", "last_offset", "first_timestamp", "max_timestamp"),
-    *("producer_id", "control_type", "corrupt"),
-)
 # Columns that --since compares; the other tables show the end of the log.
 _TIMES = dict.fromkeys(("commits", "history", "resets", "removed_offsets", "rebalances"), "time") | {"storms": "end"}
 # Sort columns of the table of groups, descending.
@@ -104,7 +99,8 @@ def work(job: _cli.Job) -> None:
         tables |= {name: tables[name].where(job.recent(time)) for name, time in _TIMES.items()}
         sums = _groups(records, tables, args.group)
     job.progress("detecting resets and storms")
-    picture = charts.picture(tables["history"], tables["offsets"], batches) if job.draws else None
+    each = None if batches is None else unpacked(batches)
+    picture = charts.picture(tables["history"], tables["offsets"], each) if job.draws else None
     _report(job, records, tables, sums, partitions is not None, picture)
     for name, table in tables.items():
         job.write(name, table)
@@ -115,14 +111,10 @@ def _data(job: _cli.Job) -> tuple[DataFrame | None, DataFrame | None, list[DataF
     if not job.args.data:
         return None, None, []
     files = job.files(job.args.data, "data segments")
-    batches = rows_of(job, "batches", files, lambda found, _: batches_in(found, condense=_compact))
+    batches = rows_of(job, "batches", files, lambda found, _: batches_in(found, condense=packed))
     checkpoints = job.checkpoint(job.args.data, LOG_START_OFFSET)
     partitions = partition_offsets(batches, log_start_offsets(files, checkpoints))
     return batches, partitions, [_output.corrupt_batches(batches), _output.damaged_checkpoints(checkpoints)]
-
-
-def _compact(batches: pa.RecordBatch) -> pa.RecordBatch:
-    return batches.select(_BATCH)
 
 
 def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
@@ -133,7 +125,7 @@ def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFram
     offsets = groups.committed_offsets(history, partitions)
     if batches is None:
         return offsets.withColumn("lag_ms", F.lit(None).cast("long"))
-    return with_lag_times(offsets, batches)
+    return with_lag_times(offsets, batches_near(batches, offsets))
 
 
 def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] | None) -> DataFrame:
