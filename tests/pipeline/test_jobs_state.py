@@ -475,3 +475,19 @@ def test_damaged_rows_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(PySparkValueError) as caught:
         Run(logs, state, "keys").rows()
     assert str(caught.value).startswith(f"--state: {part} is missing or damaged; delete its folder to start anew: ")
+
+
+def test_times_are_stored_in_utc(tmp_path: Path) -> None:
+    tokyo, utc = (pa.timestamp("us", tz=zone) for zone in ("Asia/Tokyo", "UTC"))
+
+    def schema(kind: pa.DataType) -> pa.Schema:
+        of_batch = pa.list_(pa.field("element", pa.struct([pa.field("time", kind)])))
+        names = {"file": pa.string(), "position": pa.int64(), "base_offset": pa.int64(), "corrupt": pa.bool_()}
+        return pa.schema({**names, "time": kind, "packed": of_batch})
+
+    row = {"file": "a", "position": 0, "base_offset": 0, "time": 1_000_000, "packed": [{"time": 2_000_000}]}
+    (found,) = writer(str(tmp_path))([pa.RecordBatch.from_pylist([row], schema=schema(tokyo))])
+    (name,) = found.column("part").to_pylist()
+    stored = StoredReader(str(tmp_path), {"1": {name: 1}}, {"1": {"a": (None, None, None)}})
+    (batch,) = stored.read(stored.partitions()[0])
+    assert batch == pa.RecordBatch.from_pylist([row], schema=schema(utc))

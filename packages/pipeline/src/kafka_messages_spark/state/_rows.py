@@ -134,10 +134,16 @@ def writer(place: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Recor
 
 def _in_utc(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Replace the time zone of the session, which another run may not have, by UTC."""
-    utc = pa.timestamp("us", tz="UTC")
-    types = [utc if pa.types.is_timestamp(column.type) else column.type for column in batch.columns]
-    columns = [column.cast(kind) for column, kind in zip(batch.columns, types, strict=True)]
+    columns = [column.cast(_utc(column.type)) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, batch.schema.names)
+
+
+def _utc(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp(kind.unit, tz="UTC")
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_utc(field.type)) for field in kind])
+    return pa.list_(kind.value_field.with_type(_utc(kind.value_type))) if pa.types.is_list(kind) else kind
 
 
 def _last(batch: pa.RecordBatch, found: dict[str, list[Any]]) -> None:
