@@ -11,8 +11,9 @@ from typing import Any
 
 import cramjam
 from kafka_messages.schema import UNSIGNED_VARINT, VARINT, ArrayOf, SchemaError, Struct, TagSection, sections
+from kafka_messages.schema.schema import NullableStruct
 from kafka_messages.schema.struct import is_default
-from kafka_messages.schema.types import Float64, Text, VarInt
+from kafka_messages.schema.types import Boolean, Float64, Text, VarInt
 
 from .plain import Batches, Messages, Part, check, serve
 
@@ -153,6 +154,18 @@ def fields_end_with_the_record() -> None:
     replace(Batches, "headers", lambda self, data, pos: headers(self, data, pos) if pos < len(data) else ([], pos))
 
 
+@fails("RECORDS.unknown-bits-of-a-record")
+def records_have_no_attributes() -> None:
+    read = Batches.record
+
+    def record(self: Batches, data: bytes, at: int) -> tuple[Part, int]:
+        _, start = VARINT.read(data, at)
+        check(data[start : start + 1] in (b"", b"\0"), "a record with attributes")
+        return read(self, data, at)
+
+    replace(Batches, "record", record)
+
+
 @fails("RECORDS.unknown-compression")
 def unknown_compression_is_none() -> None:
     replace(Batches, "codec", lambda self, attributes: attributes & 7 if attributes & 7 <= 4 else 0)
@@ -271,6 +284,48 @@ def varints_have_their_shortest_form() -> None:
 
 
 # Values
+
+
+@fails("METADATA.any-nonzero-byte-is-true")
+def only_1_is_true() -> None:
+    read = Boolean.read
+
+    def strict(self: Boolean, data: bytes, pos: int) -> tuple[object, int]:
+        _, end = read(self, data, pos)
+        return data[pos] == 1, end
+
+    replace(Boolean, "read", strict)
+
+
+def _null_is_minus_1(owner: type[ArrayOf] | type[Text]) -> None:
+    read = owner.read_length
+
+    def read_length(self: Any, data: bytes, pos: int) -> tuple[int, int]:
+        length, end = read(self, data, pos)
+        check(length >= -1, "a negative length")
+        return length, end
+
+    replace(owner, "read_length", read_length)
+
+
+@fails("FIND-COORDINATOR.any-negative-length-is-null")
+def only_minus_1_is_a_null_text() -> None:
+    _null_is_minus_1(Text)
+
+
+@fails("METADATA.any-negative-count-is-null")
+def only_minus_1_is_a_null_array() -> None:
+    _null_is_minus_1(ArrayOf)
+
+
+@fails("DESCRIBE-TOPIC-PARTITIONS.any-nonnegative-byte-is-a-cursor")
+def byte_0_is_a_null_struct() -> None:
+    read = NullableStruct.read
+    replace(
+        NullableStruct,
+        "read",
+        lambda self, data, pos: read(self, data, pos) if data[pos] else (None, pos + 1),
+    )
 
 
 @fails("TEXT.nul-and-byte-order-mark")
