@@ -222,6 +222,15 @@ BROKEN: dict[str, dict[str, str]] = {
     },
 }
 
+# Reports of clients that broke a rule.
+REPORTS = {
+    "null is empty": "platformatic/kafka#217",
+    "refusal is the table": "twmb/franz-go#1011",
+    "Fetch 12": "confluentinc/librdkafka#4870",
+    "unknown tags": "platformatic/kafka#313",
+    "order of tags": "aio-libs/aiokafka#1139",
+}
+
 
 @pytest.fixture(scope="module")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
