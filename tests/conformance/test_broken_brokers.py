@@ -102,5 +102,5 @@ def test_null_records_of_a_server_error_are_found(records: bytes | None, problem
 
     id = "FETCH.records-not-null-on-a-server-error"
     problems = found(BrokerBug((), ((FetchResponse, refuse),)), selected(CASES, [id]))
-    place = "Fetch: responses[0].partitions[0].records"
+    place = "step 2, Fetch: responses[0].partitions[0].records"
     assert problems == ({id: f"{place}{problem}"} if problem else {})
