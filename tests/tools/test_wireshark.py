@@ -35,7 +35,6 @@ from kafka_messages import (
     SaslAuthenticateResponse,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
-    all_messages,
 )
 from kafka_messages.json import from_json
 from kafka_messages.protocol import Api, apis, encode_request, encode_response, frame
