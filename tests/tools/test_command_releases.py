@@ -47,7 +47,9 @@ def test_release_has_its_versions_and_kips(run_command: RunCommand) -> None:
     assert ["ShareGroupPartitionMetadataKey", "0", "dropped"] in lines
     _, out, _ = run_command("releases", "2.2.0")
     assert [line.split(maxsplit=2) for line in out.splitlines() if line.startswith("FetchRequest ")] == [
-        ["FetchRequest", "0-10", "first definition  9: KIP-320, 10: KIP-110"]
+        ["FetchRequest", "0-8", "first definition"],
+        ["FetchRequest", "9", "first definition  KIP-320"],
+        ["FetchRequest", "10", "first definition  KIP-110"],
     ]
 
 
@@ -68,26 +70,6 @@ def test_json_lines_of_all_releases_have_every_version(run_command: RunCommand) 
     named = [(info.name, version) for info in all_messages() for version in info.valid_versions]
     assert found["added"] == {pair for pair in named if since(*pair)}
     assert {pair for pair in named if until(*pair)} <= found["dropped"]
-
-
-def test_list_of_releases_has_counts_and_kips(run_command: RunCommand) -> None:
-    _, out, _ = run_command("releases", "--json")
-    found = {row["release"]: row for row in rows(out)}
-    assert list(found) == list(reversed(RELEASES))
-    assert found["4.0.2"] == {
-        "release": "4.0.2",
-        "new_messages": 0,
-        "new_versions": 0,
-        "dropped_versions": 0,
-        "kips": [],
-    }
-    new = {info.name for info in all_messages() if since(info.name) == "4.0.0"} - {"ProducerSnapshot"}
-    assert found["4.0.0"]["new_messages"] == len(new)  # ProducerSnapshot is older
-    assert found["4.0.0"]["kips"] == [848, 890, 1043, 1073, 1075, 1082, 1099]
-    _, out, _ = run_command("releases")
-    assert out.startswith("release  new messages  new versions  dropped versions  KIPs\n")
-    assert f"4.0.0    {len(new)} " in out
-    assert "4.0.2\n" in out
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from kafka_message_generator import definitions
 from kafka_message_generator.compat.store import HistoryError
 from kafka_protocol_upstream.kafka.artifacts import CORE, Jars
 from kafka_protocol_upstream.kafka.constants import ERRORS, enum_constants, enum_numbers, error_codes
+from kafka_protocol_upstream.kafka.definitions import import_specs
 from kafka_protocol_upstream.kafka.history import import_history
-from kafka_protocol_upstream.tasks.import_specs import import_specs
 
 REQUEST = """// Kafka's files have comments.
 { "apiKey": 3, "type": "request", "name": "AskRequest", "validVersions": "0",

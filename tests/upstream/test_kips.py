@@ -10,10 +10,8 @@ import pytest
 
 from kafka_message_generator.spec.source import SpecError
 from kafka_protocol_upstream.kafka import kips
-from kafka_protocol_upstream.kafka.artifacts import Jars
 from kafka_protocol_upstream.kafka.definitions import definitions_of
 from kafka_protocol_upstream.kafka.history import import_history
-from kafka_protocol_upstream.tasks.import_specs import import_specs
 
 
 def commented(*lines: str, versions: str = "0-9", name: str = "AskRequest") -> str:
@@ -88,14 +86,15 @@ def test_import_keeps_the_kips_of_older_releases(tmp_path: Path) -> None:
     specs, known = tmp_path / "specs", [{"message": "AskRequest", "versions": "1-2", "kip": 5}]
     specs.mkdir()
     (specs / "kips.json").write_text(json.dumps(known))
-    path = jar(tmp_path, "3.1.0", commented("Versions 2-4 are KIP-1 and KIP-2."))
-    jars = Jars("3.1.0", {"kafka-clients": "3.1.0"}, (path,))
-    assert "write kips.json" in import_specs(jars, specs)
-    assert import_specs(jars, specs) == []
+    found = definitions_of("3.1.0", [jar(tmp_path, "3.1.0", commented("Versions 2-3 are KIP-1 and KIP-2."))])
+    assert kips.write(specs, kips.merged(kips.read(specs), found)) == ["write kips.json"]
+    assert kips.write(specs, kips.merged(kips.read(specs), found)) == []
     assert [tuple(entry.values()) for entry in json.loads((specs / "kips.json").read_text())] == [
         ("AskRequest", "1", 5),
-        ("AskRequest", "2-4", 1),
-        ("AskRequest", "2-4", 2),
+        ("AskRequest", "2", 1),
+        ("AskRequest", "2", 2),
+        ("AskRequest", "3", 1),
+        ("AskRequest", "3", 2),
     ]
 
 

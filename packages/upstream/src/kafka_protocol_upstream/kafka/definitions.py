@@ -95,6 +95,12 @@ def read_definition(
     return SourceDefinition(plain["name"], folder, place, data, completed(plain))
 
 
+def import_specs(jars: Jars, root: Path) -> list[str]:
+    """Write every definition of ``jars`` below ``root``; return the changes. Raises as ``write_specs``, and HistoryError."""
+    found = definitions_of(jars.release, map(jars.jar, jars.versions))
+    return write_specs(jars.release, found, root, jars)
+
+
 def write_specs(release: str, found: Mapping[str, SourceDefinition], root: Path, jars: Jars | None = None) -> list[str]:
     """Write definitions below ``root``, and their origin into ``SOURCE``; return the changes.
 

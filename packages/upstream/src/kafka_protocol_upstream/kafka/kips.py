@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 from pathlib import Path
 
 from kafka_message_generator.spec.annotations import KIPS
@@ -95,23 +94,14 @@ def read(specs: Path) -> Kips:
 
 
 def write(specs: Path, found: Kips) -> list[str]:
-    """Write ``kips.json`` with a line for each message, range of versions and KIP; return the changes."""
+    """Write ``kips.json``, one line for each message, version and KIP; return the changes."""
     if not found or found == read(specs):
         return []
     lines = [
-        json.dumps({"message": name, "versions": versions, "kip": kip})
+        json.dumps({"message": name, "versions": str(version), "kip": kip})
         for name, of_message in sorted(found.items())
-        for versions, kip in _entries(of_message)
+        for version, kips in sorted(of_message.items())
+        for kip in sorted(kips)
     ]
     (specs / KIPS).write_text("[\n  " + ",\n  ".join(lines) + "\n]\n", encoding="utf-8", newline="\n")
     return [f"write {KIPS}"]
-
-
-def _entries(of_message: Mapping[int, frozenset[int]]) -> Iterator[tuple[str, int]]:
-    runs = []
-    for kip in frozenset[int]().union(*of_message.values()):
-        versions = sorted(version for version, kips in of_message.items() if kip in kips)
-        for _, group in groupby(enumerate(versions), key=lambda each: each[1] - each[0]):
-            run = [version for _, version in group]
-            runs.append((run[0], run[-1], kip))
-    return ((str(first) if first == last else f"{first}-{last}", kip) for first, last, kip in sorted(runs))

@@ -6,9 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kafka_protocol_upstream.kafka import kips
-from kafka_protocol_upstream.kafka.artifacts import Jars
-from kafka_protocol_upstream.kafka.definitions import definitions_of, write_specs
+from kafka_protocol_upstream.kafka.definitions import import_specs
 from kafka_protocol_upstream.kafka.published import resolve_any
 from kafka_protocol_upstream.vectors.write import write_errors
 
@@ -21,16 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", "--specs", dest="specs", type=Path, default=Path("specs/kafka"), help=what)
     parser.add_argument("--work", type=Path, help="folder for the downloaded jars (default: .work/jars-RELEASE)")
     parser.set_defaults(run=run)
-
-
-def import_specs(jars: Jars, root: Path) -> list[str]:
-    """Write every definition of ``jars`` and their KIPs below ``root``; return the changes.
-
-    Raises as ``write_specs``, HistoryError and SpecError.
-    """
-    found = definitions_of(jars.release, map(jars.jar, jars.versions))
-    changes = write_specs(jars.release, found, root, jars)
-    return changes + kips.write(root, kips.merged(kips.read(root), found))
 
 
 def run(arguments: argparse.Namespace) -> int:

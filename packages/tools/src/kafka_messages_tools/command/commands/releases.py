@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from itertools import groupby
 
 from .._errors import NotFoundError
 from .._fields import version_ranges
@@ -11,35 +11,24 @@ from .._fields import version_ranges
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     from ...package import Package
     from .._output import Output
 
-EXAMPLES = ("releases", "releases 4.1", "releases KIP-848")
+EXAMPLES = ("releases 4.1", "releases KIP-848")
 MORE = "KIPs are those that Kafka's definitions name for a version; most versions have none."
-
-
-class Change(NamedTuple):
-    """Versions of a message that a release added or dropped in one way."""
-
-    message: str
-    versions: list[int]
-    # "new message", "new version", "restored", "first definition" or "dropped".
-    kind: str
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     about = "a release such as 4.1.0, a line such as 4.1 (its newest release), or a KIP such as KIP-848"
-    parser.add_argument("subject", nargs="?", metavar="RELEASE_OR_KIP", help=about)
+    parser.add_argument("subject", metavar="RELEASE_OR_KIP", help=about)
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
     history = package.module("history")
-    if given.subject is None:
-        _all(history, out)
-    elif kip := re.fullmatch(r"kip-?([0-9]{1,9})", given.subject, re.IGNORECASE | re.ASCII):
+    if kip := re.fullmatch(r"kip-?([0-9]{1,9})", given.subject, re.IGNORECASE | re.ASCII):
         _kip(history, int(kip[1]), out)
     else:
         try:
@@ -50,17 +39,18 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     return 0
 
 
-def changes(history: Any, release: str) -> Iterator[Change]:
-    """Yield the changes of a release, by message name."""
+def changes(history: Any, release: str) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
+    """Yield message, version, kind of change and KIPs of each version that a release added or dropped.
+
+    Dropped versions have no KIPs here: theirs are those that added them.
+    """
     number = history.RELEASES.index(release)
     for name in sorted(history.RUNS):
         now = set(history.versions_in(release, name))
         was = set(history.versions_in(history.RELEASES[number - 1], name)) if number else set()
-        found: dict[str, list[int]] = {}
-        for version in sorted(now - was):
-            found.setdefault(_kind(history, release, name, version), []).append(version)
-        found |= {"dropped": sorted(was - now)} if was - now else {}
-        yield from (Change(name, versions, kind) for kind, versions in found.items())
+        for version in sorted(now ^ was):
+            kind = "dropped" if version in was else _kind(history, release, name, version)
+            yield name, version, kind, () if version in was else history.kips_of(name, version)
 
 
 def _kind(history: Any, release: str, name: str, version: int) -> str:
@@ -71,52 +61,20 @@ def _kind(history: Any, release: str, name: str, version: int) -> str:
     return "new message" if history.since(name) == release else "new version"
 
 
-def _all(history: Any, out: Output) -> None:
-    rows = []
-    for release in reversed(history.RELEASES):
-        found = list(changes(history, release))
-        counts = [
-            len({each.message for each in found if each.kind == "new message"}),
-            sum(len(each.versions) for each in found if each.kind == "new version"),
-            sum(len(each.versions) for each in found if each.kind == "dropped"),
-        ]
-        rows.append((release, *counts, sorted({kip for each in found for kip in _kips(history, each)})))
-    head = ("release", "new messages", "new versions", "dropped versions", "KIPs")
-    if out.is_json:
-        for row in rows:
-            out.record(dict(zip((name.replace(" ", "_").lower() for name in head), row, strict=True)))
-    else:
-        out.table(head, [(name, *(count or "" for count in counts), _named(kips)) for name, *counts, kips in rows])
-
-
 def _release(history: Any, release: str, out: Output) -> None:
     found = list(changes(history, release))
     if out.is_json:
-        for each in found:
-            for version in each.versions:
-                names = {"release": release, "message": each.message, "version": version, "change": each.kind}
-                out.record(names | {"kips": list(_kips(history, each._replace(versions=[version])))})
+        for name, version, kind, kips in found:
+            names = {"release": release, "message": name, "version": version}
+            out.record(names | {"change": kind, "kips": list(kips)})
     elif not found:
         out.line(f"Kafka {release} added and dropped no message versions")
     else:
-        rows = [(each.message, version_ranges(each.versions), each.kind, _shown(history, each)) for each in found]
+        rows = []
+        for (name, kind, kips), group in groupby(found, key=lambda each: (each[0], *each[2:])):
+            versions = version_ranges([version for _, version, *_ in group])
+            rows.append((name, versions, kind, ", ".join(f"KIP-{kip}" for kip in kips)))
         out.table(("message", "versions", f"in Kafka {release}", "KIPs"), rows)
-
-
-def _kips(history: Any, change: Change) -> dict[int, list[int]]:
-    """Return the versions by KIP; none for dropped versions, whose KIPs added them."""
-    found: dict[int, list[int]] = {}
-    for version in change.versions if change.kind != "dropped" else ():
-        for kip in history.kips_of(change.message, version):
-            found.setdefault(kip, []).append(version)
-    return found
-
-
-def _shown(history: Any, change: Change) -> str:
-    kips = _kips(history, change)
-    if len(change.versions) == 1:
-        return _named(kips)
-    return ", ".join(f"{version_ranges(versions)}: KIP-{kip}" for kip, versions in kips.items())
 
 
 def _kip(history: Any, kip: int, out: Output) -> None:
@@ -131,7 +89,3 @@ def _kip(history: Any, kip: int, out: Output) -> None:
             out.record({"kip": kip} | dict(zip(("message", "version", "since", "until"), row, strict=True)))
     else:
         out.table(("message", "version", "since", "until"), rows)
-
-
-def _named(kips: Iterable[int]) -> str:
-    return ", ".join(f"KIP-{kip}" for kip in kips)
