@@ -284,6 +284,35 @@ def test_pasted_secrets_are_redacted_and_damaged_bytes_reported(opened: Any) -> 
     assert page.locator("#paste-problem").inner_text() == ("Odd number of hex digits (3).")
 
 
+def test_pasted_bytes_are_in_the_fragment_of_the_address(opened: Any, site: Path) -> None:
+    page = opened("paste.html")
+    page.select_option("[name=kind]", "message")
+    page.select_option("[name=message]", "MetadataRequest")
+    page.select_option("[name=version]", "0")
+    page.fill("#paste-bytes", "00 00\n00 00")
+    link = f"{site.as_uri()}/paste.html#bytes=00000000&kind=message&message=MetadataRequest&version=0"
+    assert page.url == link
+    other = opened("index.html")
+    other.goto(link)
+    assert other.locator("#paste-result h2").inner_text() == "MetadataRequest v0"
+    other.evaluate("location.hash = '#bytes=0000000100016f&kind=message&message=MetadataRequest&version=0'")
+    other.wait_for_selector('td:has-text("o")')
+    page.focus("#paste-bytes")
+    page.evaluate("document.getElementById('paste').requestSubmit()")
+    assert page.url == link
+    page.fill("#paste-bytes", "")
+    assert page.url == f"{site.as_uri()}/paste.html"
+
+
+@pytest.mark.parametrize("version", [0, 13])
+def test_anchor_of_a_version_leads_to_its_page(version: int, opened: Any) -> None:
+    page = opened(f"messages/MetadataResponse.html#v{version}")
+    page.wait_for_url(f"**/messages/MetadataResponse-v{version}.html")
+    page = opened(f"messages/ApiVersionsRequest.html#v{min(version, 5)}")
+    assert page.locator(f"#v{min(version, 5)}").is_visible()
+    assert page.url.endswith(f"ApiVersionsRequest.html#v{min(version, 5)}")
+
+
 @pytest.mark.parametrize("width", [1600, 1440, 1200, 800, 400])
 def test_navigation_links_are_visible_at_any_width(width: int, opened: Any) -> None:
     page = opened("messages/FetchRequest.html", viewport={"width": width, "height": 900})

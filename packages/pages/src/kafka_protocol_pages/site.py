@@ -18,7 +18,7 @@ from kafka_protocol_pages.lifetimes import Past, past_of
 from kafka_protocol_pages.message import MessagePage, page_of, parts_of
 from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.prose import NONE, Prose, view
-from kafka_protocol_pages.releases import ReleasePage, releases
+from kafka_protocol_pages.releases import ReleasePage, releases, version_change
 from kafka_protocol_pages.samples import Samples
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -39,6 +39,7 @@ NAVIGATION = (
     ("headers.html", "Headers", "header version of each message"),
     ("types.html", "Types", "primitive types, with example bytes"),
     ("releases.html", "Releases", "protocol changes in each Kafka release"),
+    ("kips.html", "KIPs", "message versions of each improvement proposal"),
     ("batches.html", "Batches", "formats of record batches, byte by byte"),
     ("paste.html", "Paste", "decode your own bytes in the browser"),
 )
@@ -124,7 +125,8 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     files["assets/search.js"] = indexes.search_index(
         messages,
         site.definitions,
-        [(page.path, page.title) for page in general],
+        {page.path: page.title for page in general},
+        indexes.places({page.path: page.data for page in general}),
         site.prose,
         [release.name for release in reversed(history)],
     )
@@ -185,6 +187,9 @@ def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence
         found.append(Page("headers.html", "Headers", "headers.html", headers))
     if history:
         found.append(Page("releases.html", "Releases", "releases.html", {"releases": history[::-1]}))
+    if kips := indexes.kips(messages):
+        listed = {"kips": kips, "has_lifetimes": past.lifetimes.is_known}
+        found.append(Page("kips.html", "KIPs", "kips.html", listed))
     found.append(Page("paste.html", "Paste your bytes", "paste.html", {}, PASTE))
     if batches := examples.batches(site.package):
         found.append(Page("batches.html", "Record batches", "batches.html", batches))
@@ -196,16 +201,19 @@ def message_pages(site: Site, message: MessagePage, navigation: Sequence[Navigat
     path = f"messages/{message.name}.html"
     parts = list(parts_of(message, site.package, site.samples, is_joined=True))
     links = {version: f"#v{version}" for part in parts for version in part.versions}
-    whole = Page(path, message.name, "message.html", {"page": message, "parts": parts, "links": links})
+    valid = message.plan.valid
+    changes = {version: version_change(message, version) for version in valid if version - 1 in valid}
+    shared = {"page": message, "changes": changes}
+    whole = Page(path, message.name, "message.html", {**shared, "parts": parts, "links": links})
     if len(render(site, whole, navigation).encode()) <= MOST:
         yield whole
         return
     parts = list(parts_of(message, site.package, site.samples, is_joined=False))
     links = {part.versions.lowest: f"{message.name}-v{part.versions.lowest}.html" for part in parts}
-    yield Page(path, message.name, "message.html", {"page": message, "parts": [], "links": links})
+    yield Page(path, message.name, "message.html", {**shared, "parts": [], "links": links})
     for part in parts:
         version = part.versions.lowest
-        data = {"page": message, "part": part, "links": links, "version": version}
+        data = {**shared, "part": part, "links": links, "version": version}
         yield Page(f"messages/{links[version]}", f"{message.name} version {version}", "version.html", data)
 
 

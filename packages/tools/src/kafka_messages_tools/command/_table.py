@@ -27,6 +27,7 @@ SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wireshark": ("a dissector for Wireshark and tshark", ("protocol",)),
     "errors": ("error codes by number or name", ("protocol",)),
     "tags": ("tagged fields of all messages", ()),
+    "releases": ("message versions of a Kafka release or a KIP", ("history",)),
     "completion": ("completion script for bash, zsh or fish", ()),
 }
 
