@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from .capture_file import Capture, open_capture
 from .client_report import Client, Clients
-from .display import to_head, to_line, to_object
+from .display import closed_by_server, to_closing_line, to_closing_object, to_head, to_line, to_object
 from .errors import FoundError, errors_in
 from .exchange_filter import ExchangeFilter, api_keys, error_codes
 from .files import Packet, is_capture, read_packets
 from .follow import follow_pieces, is_followed
 from .framing import Frame, frames
-from .matching import Exchange, exchanges
+from .matching import Exchange, events, exchanges
 from .network import Segment, SocketAddress, segments
 from .reassembly import End, TcpConnection, TcpSegment, streams
 from .report import CaptureError, CaptureReport
@@ -41,8 +41,10 @@ __all__ = [
     "TcpSegment",
     "api_keys",
     "client_lines",
+    "closed_by_server",
     "error_codes",
     "errors_in",
+    "events",
     "exchanges",
     "follow_pieces",
     "frames",
@@ -54,6 +56,8 @@ __all__ = [
     "report_lines",
     "segments",
     "streams",
+    "to_closing_line",
+    "to_closing_object",
     "to_head",
     "to_line",
     "to_object",

@@ -9,6 +9,7 @@ from .._text import wrapped
 from .errors import errors_in
 from .framing import Frame
 from .matching import Exchange
+from .reassembly import End
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
         entry["response"] = _response(exchange, exchange.response_frame, redacts, records)
     elif exchange.has_no_response:
         entry["no_response"] = True
+    elif exchange.closed_by:
+        entry |= {"closed_by": exchange.closed_by} | ({"unsupported": why} if (why := exchange.unsupported) else {})
     if exchange.response is not None:
         found = errors_in(exchange.response.message, exchange.package)
         entry["errors"] = [{"path": each.path, "code": each.code, "name": each.name} for each in found]
@@ -166,7 +169,7 @@ def to_line(exchange: Exchange, width: int | None = None) -> str:
     client = "?" if exchange.is_client_unknown else clean(client_id_of(exchange, redacts=True) or "-")
     cells = {
         "number": str(exchange.number),
-        "time": "" if first.time_ns is None else time_text(first.time_ns)[11 : 11 + widths["time"]],
+        "time": _time(first.time_ns, widths),
         "conn": str(exchange.connection.number),
         "API": name_of(exchange),
         "client": client if width is None or len(client) <= widths["client"] else f"{client[: widths['client'] - 1]}…",
@@ -174,7 +177,34 @@ def to_line(exchange: Exchange, width: int | None = None) -> str:
         "bytes": "→".join("" if each is None else str(each.size) for each in frames),
         "ms": "" if exchange.latency_ns is None else f"{exchange.latency_ns / 1e6:.3f}",
     }
-    line, result = _aligned(cells, widths), result_of(exchange)
+    return _line(cells, result_of(exchange), widths, width)
+
+
+def closed_by_server(end: End) -> bool:
+    return end.closed_by == end.connection.server
+
+
+def to_closing_object(end: End) -> dict[str, object]:
+    """Return the close of a connection by the server as a value for ``json.dumps``."""
+    connection = end.connection
+    where = {"connection": connection.number, "client": str(connection.client), "server": str(connection.server)}
+    entry: dict[str, object] = {**where, "closed_by": "server", "packet": end.packet}
+    return entry | ({} if end.time_ns is None else {"time": time_text(end.time_ns)})
+
+
+def to_closing_line(end: End, width: int | None = None) -> str:
+    """Format the close of a connection by the server, with the columns of ``to_line``."""
+    widths = _widths(width)
+    cells = dict.fromkeys(widths, "") | {"time": _time(end.time_ns, widths), "conn": str(end.connection.number)}
+    return _line(cells | {"packets": str(end.packet)}, "the server closed the connection", widths, width)
+
+
+def _time(time_ns: int | None, widths: dict[str, int]) -> str:
+    return "" if time_ns is None else time_text(time_ns)[11 : 11 + widths["time"]]
+
+
+def _line(cells: dict[str, str], result: str, widths: dict[str, int], width: int | None) -> str:
+    line = _aligned(cells, widths)
     if width is None or len(line) + 2 + len(result) <= width:
         return f"{line}  {result}"
     return "\n".join([line.rstrip(), *(_BELOW + each for each in wrapped(result, width - len(_BELOW)))])
@@ -221,6 +251,8 @@ def result_of(exchange: Exchange) -> str:
         problems.append("no response is sent")
     elif exchange.response_problem:
         problems.append(f"response: {exchange.response_problem}")
+    if exchange.unsupported:
+        problems.append(f"{name_of(exchange)} is unsupported: {exchange.unsupported}")
     if exchange.response is not None:
         names = dict.fromkeys(
             f"{error.name} ({error.code})" if error.name == "UNKNOWN" else error.name

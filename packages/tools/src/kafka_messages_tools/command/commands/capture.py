@@ -15,7 +15,7 @@ from .._output import Output, ProgressBar, note
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from ...package import Package
@@ -56,7 +56,8 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     size = 0 if name == "-" else os.stat(name).st_size
     with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
         opened = _opened(file, ports, package)
-        found = filter(choice.fits, _counted(opened) if given.strict else opened)
+        found: Iterator[Any] = opened.events()
+        found = filter(_wanted(given, choice), _counted(found, opened.report) if given.strict else found)
         if given.clients:
             _clients(found, out, package)
         elif given.explain is not None:
@@ -76,13 +77,21 @@ def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) 
         raise InputError(str(error)) from None
 
 
-def _counted(opened: capture.Capture) -> Iterator[capture.Exchange]:
-    """Yield the exchanges, and count undecodable messages in the report."""
-    for exchange in opened:
+def _wanted(given: Namespace, choice: capture.ExchangeFilter) -> Callable[[Any], bool]:
+    """Return the filter of exchanges, and of connections that the server closed if everything is listed."""
+    is_all = choice == capture.ExchangeFilter() and not given.clients and given.explain is None
+    return lambda each: (
+        is_all and capture.closed_by_server(each) if isinstance(each, capture.End) else choice.fits(each)
+    )
+
+
+def _counted(found: Iterator[Any], report: capture.CaptureReport) -> Iterator[Any]:
+    """Yield the exchanges and ends of connections, and count undecodable messages in the report."""
+    for each in found:
         for side in ("request", "response"):
-            if getattr(exchange, f"{side}_frame") is not None and getattr(exchange, f"{side}_problem"):
-                opened.report.count("messages not decoded")
-        yield exchange
+            if getattr(each, f"{side}_frame", None) is not None and getattr(each, f"{side}_problem"):
+                report.count("messages not decoded")
+        yield each
 
 
 def _exchange_filter(given: Namespace, package: Package) -> capture.ExchangeFilter:
@@ -110,11 +119,16 @@ def _port(text: str) -> int:
 def _list(found: Iterable[Any], records: Any, out: Output) -> None:
     if not out.is_json:
         out.line(out.styled(capture.to_head(out.row_width), "dim"))
-    for exchange in found:
-        if out.is_json:
-            out.record(capture.to_object(exchange, show_secrets=out.show_secrets, records=records))
+    for each in found:
+        if isinstance(each, capture.End):
+            if out.is_json:
+                out.record(capture.to_closing_object(each))
+            else:
+                out.line(capture.to_closing_line(each, out.row_width))
+        elif out.is_json:
+            out.record(capture.to_object(each, show_secrets=out.show_secrets, records=records))
         else:
-            out.line(capture.to_line(exchange, out.row_width))
+            out.line(capture.to_line(each, out.row_width))
 
 
 def _explain(found: Iterable[Any], number: int, out: Output, package: Package) -> None:
