@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from kafka_messages import (
+    AlterUserScramCredentialsRequest,
     ApiVersionsRequest,
     MetadataResponse,
     OffsetCommitKey,
@@ -100,3 +101,35 @@ def test_responses_of_a_real_broker_are_detected(run_command: RunCommand) -> Non
 def covers(versions: str, version: int) -> bool:
     first, _, last = versions.partition("-")
     return int(first) <= version <= int(last or first)
+
+
+def test_only_the_first_response_is_explained(run_command: RunCommand) -> None:
+    data = encode_response(METADATA, 12, 7)
+    status, out, err = run_command("explain", (data + data).hex(), "--in", "hex")
+    assert (status, err) == (
+        0,
+        f"note: only the first of several frames is explained, {len(data)} of {2 * len(data)} bytes\n",
+    )
+    assert out.endswith(f"{len(data):04x}  end, {len(data)} bytes\n")
+
+
+def test_bytes_that_may_be_a_message_with_secrets_are_not_explained(run_command: RunCommand) -> None:
+    data = AlterUserScramCredentialsRequest().write(0) + b"\0"
+    note = "note: the bytes may also be a message with secrets: specify the message, or use --show-secrets\n"
+    status, out, err = run_command("explain", data.hex(), "--in", "hex", "--json")
+    assert (status, err) == (0, note)
+    assert candidates(out) == rows(out)
+    shown = run_command("explain", data.hex(), "--in", "hex", "--json", "--show-secrets")
+    assert (shown[0], shown[1].startswith(out), shown[2]) == (0, True, "")
+    assert len(rows(shown[1])) > len(rows(out))
+
+
+def test_other_protocol_is_a_json_line(run_command: RunCommand) -> None:
+    reason = "this looks like a TLS alert: one side uses TLS (SSL or SASL_SSL), the other does not"
+    line = f'{{"message": null, "reasons": ["{reason}"]}}\n'
+    assert run_command("explain", "15030100020228", "--in", "hex", "--json") == (1, line, "")
+
+
+def test_word_that_is_no_message_and_no_bytes_is_rejected(run_command: RunCommand) -> None:
+    says = "kafka-messages: unknown message 'MetadataReqest'; did you mean MetadataRequest?\n"
+    assert run_command("explain", "MetadataReqest") == (2, "", says)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from kafka_messages import all_messages
+from kafka_messages import MetadataRequest, MetadataResponse, all_messages
+from kafka_messages.protocol import encode_request
 
 from tests.support.cluster import COMMITTED
 from tests.support.command import BODY, FRAME, RunCommand, rows
@@ -113,6 +114,33 @@ def test_tagged_fields_are_printed_with_version_ranges(run_command: RunCommand) 
         ("cluster_id", f"12-{FETCH.highest}"),
         ("replica_state", f"15-{FETCH.highest}"),
     }
+
+
+RESPONSE = MetadataResponse(cluster_id="c", controller_id=1).write(12)
+
+
+@pytest.mark.parametrize("word", ["Metadata", "3"])
+def test_bytes_select_the_message_of_an_api(word: str, run_command: RunCommand) -> None:
+    other = MetadataResponse(cluster_id="d", controller_id=1).write(12).hex()
+    decoded = run_command("decode", "MetadataResponse", "12", RESPONSE.hex())
+    assert run_command("decode", word, "12", RESPONSE.hex()) == decoded
+    explained = run_command("explain", "MetadataResponse", "12", RESPONSE.hex())
+    assert run_command("explain", word, "12", RESPONSE.hex()) == explained
+    differing = run_command("diff", "MetadataResponse", "12", RESPONSE.hex(), other)
+    assert run_command("diff", word, "12", RESPONSE.hex(), other) == differing
+    assert run_command("encode", word, "12", decoded[1]) == (0, f"{RESPONSE.hex()}\n", "")
+    request = encode_request(MetadataRequest(), 12, 7, "me")
+    framed = run_command("decode", "--frame", request.hex())
+    assert run_command("decode", word, "12", "--frame", request.hex()) == framed
+
+
+def test_bytes_of_no_message_of_an_api_are_rejected(run_command: RunCommand) -> None:
+    problems = (
+        "MetadataRequest v13: allow_auto_topic_creation: BOOLEAN: 1 byte needed at offset 1, 0 left; "
+        "MetadataResponse v13: throttle_time_ms: INT32: 4 bytes needed at offset 0, 1 left"
+    )
+    says = f"kafka-messages: the input is neither MetadataRequest nor MetadataResponse: {problems}\n"
+    assert run_command("explain", "Metadata", "13", "00") == (1, "", says)
 
 
 @pytest.mark.parametrize("word", ["payments-0", "__consumer_offsets-1"])
