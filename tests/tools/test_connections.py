@@ -27,7 +27,6 @@ from kafka_messages_tools.capture import (
     Clients,
     Exchange,
     Segment,
-    client_lines,
     framing,
     read_packets,
     reassembly,
@@ -37,6 +36,7 @@ from kafka_messages_tools.capture import (
     to_object,
 )
 from kafka_messages_tools.capture.network import ACK, SYN
+from kafka_messages_tools.command._capture_report import client_lines
 from tests.support.kafka_protocol import KNOWN_KEYS
 from tests.support.packets import RESET, Talk, ipv4, pcap, tcp
 

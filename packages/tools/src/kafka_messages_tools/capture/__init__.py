@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from .capture_file import Capture, open_capture
 from .client_report import Client, Clients
-from .display import closed_by_server, to_closing_line, to_closing_object, to_head, to_line, to_object
+from .display import to_head, to_line, to_object
 from .errors import FoundError, errors_in
 from .exchange_filter import ExchangeFilter, api_keys, error_codes
 from .files import Packet, is_capture, read_packets
@@ -21,7 +21,6 @@ from .matching import Exchange, events, exchanges
 from .network import Segment, SocketAddress, segments
 from .reassembly import End, TcpConnection, TcpSegment, streams
 from .report import CaptureError, CaptureReport
-from .summary import client_lines, is_partial, report_lines
 
 __all__ = [
     "Capture",
@@ -40,8 +39,6 @@ __all__ = [
     "TcpConnection",
     "TcpSegment",
     "api_keys",
-    "client_lines",
-    "closed_by_server",
     "error_codes",
     "errors_in",
     "events",
@@ -50,14 +47,10 @@ __all__ = [
     "frames",
     "is_capture",
     "is_followed",
-    "is_partial",
     "open_capture",
     "read_packets",
-    "report_lines",
     "segments",
     "streams",
-    "to_closing_line",
-    "to_closing_object",
     "to_head",
     "to_line",
     "to_object",

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 Records = Literal["data", "size", "empty"]
 
 
-def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
-    """Return an exchange as a value for ``json.dumps``, with messages in Kafka's JSON form.
+def to_object(exchange: Exchange | End, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
+    """Return an exchange, or a connection that the server closed, as a value for ``json.dumps``.
 
+    Messages are in Kafka's JSON form.
     Unless ``show_secrets``, secrets are redacted, and so are undecoded bytes that may contain them. ``records`` is
     passed to ``kafka_messages.json.to_json``.
     """
+    if isinstance(exchange, End):
+        return _closed(exchange)
     header, redacts = exchange.header, not show_secrets
     entry: dict[str, object] = {
         "number": exchange.number,
@@ -62,6 +65,13 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
     if exchange.latency_ns is not None:
         entry["latency_ms"] = exchange.latency_ns / 1e6
     return entry
+
+
+def _closed(end: End) -> dict[str, object]:
+    connection = end.connection
+    where = {"connection": connection.number, "client": str(connection.client), "server": str(connection.server)}
+    time = {} if end.time_ns is None else {"time": time_text(end.time_ns)}
+    return where | {"closed_by": "server", "packet": end.packet} | time
 
 
 def client_id_of(exchange: Exchange, redacts: bool) -> str | None:
@@ -157,14 +167,18 @@ def to_head(width: int | None = None) -> str:
     return f"{_aligned({name: name for name in widths}, widths)}  result"
 
 
-def to_line(exchange: Exchange, width: int | None = None) -> str:
-    """Format an exchange as a line of text.
+def to_line(exchange: Exchange | End, width: int | None = None) -> str:
+    """Format an exchange, or a connection that the server closed, as a line of text.
 
     A small ``width`` drops columns, shortens client ids and moves a long result to separate lines.
     """
+    widths = _widths(width)
+    if isinstance(exchange, End):
+        cells = {"time": _time(exchange.time_ns, widths), "conn": str(exchange.connection.number)}
+        cells |= {"packets": str(exchange.packet)}
+        return _line(dict.fromkeys(widths, "") | cells, "the server closed the connection", widths, width)
     first = exchange.request_frame or exchange.response_frame
     assert first is not None
-    widths = _widths(width)
     frames = (exchange.request_frame, exchange.response_frame)
     client = "?" if exchange.is_client_unknown else clean(client_id_of(exchange, redacts=True) or "-")
     cells = {
@@ -178,25 +192,6 @@ def to_line(exchange: Exchange, width: int | None = None) -> str:
         "ms": "" if exchange.latency_ns is None else f"{exchange.latency_ns / 1e6:.3f}",
     }
     return _line(cells, result_of(exchange), widths, width)
-
-
-def closed_by_server(end: End) -> bool:
-    return end.closed_by == end.connection.server
-
-
-def to_closing_object(end: End) -> dict[str, object]:
-    """Return the close of a connection by the server as a value for ``json.dumps``."""
-    connection = end.connection
-    where = {"connection": connection.number, "client": str(connection.client), "server": str(connection.server)}
-    entry: dict[str, object] = {**where, "closed_by": "server", "packet": end.packet}
-    return entry | ({} if end.time_ns is None else {"time": time_text(end.time_ns)})
-
-
-def to_closing_line(end: End, width: int | None = None) -> str:
-    """Format the close of a connection by the server, with the columns of ``to_line``."""
-    widths = _widths(width)
-    cells = dict.fromkeys(widths, "") | {"time": _time(end.time_ns, widths), "conn": str(end.connection.number)}
-    return _line(cells | {"packets": str(end.packet)}, "the server closed the connection", widths, width)
 
 
 def _time(time_ns: int | None, widths: dict[str, int]) -> str:

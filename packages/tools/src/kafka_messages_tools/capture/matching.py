@@ -134,7 +134,8 @@ class Exchange:
     def _response(self) -> tuple[DecodedResponse[Any] | None, str]:
         frame = self.response_frame
         if frame is None or self.is_token:
-            return None, "" if self.is_token or self.has_no_response else self._no_response
+            problem = f"the {self.closed_by} closed the connection" if self.closed_by else "no response was captured"
+            return None, "" if self.is_token or self.has_no_response else problem
         if self.header is None:
             return None, "its request was not captured"
         if frame.missing:
@@ -158,10 +159,6 @@ class Exchange:
         if self.request is None or self.closed_by != "server":
             return ""
         return unsupported_version(self.api, self.header.request_api_version)
-
-    @property
-    def _no_response(self) -> str:
-        return f"the {self.closed_by} closed the connection" if self.closed_by else "no response was captured"
 
     @property
     def response(self) -> DecodedResponse[Any] | None:

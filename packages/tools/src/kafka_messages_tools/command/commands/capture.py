@@ -9,6 +9,7 @@ from io import BufferedReader, RawIOBase
 
 from ... import capture
 from ..._text import counted
+from .._capture_report import client_lines, is_partial, report_lines
 from .._errors import InputError, UsageError
 from .._output import Output, ProgressBar, note
 
@@ -65,9 +66,9 @@ def run(given: Namespace, out: Output, package: Package) -> int:
         else:
             _list(found, given.records, out)
         progress.clear()
-        for line in capture.report_lines(opened.report):
+        for line in report_lines(opened.report):
             sys.stderr.write(f"{line}\n")
-        return int(given.strict and capture.is_partial(opened.report))
+        return int(given.strict and is_partial(opened.report))
 
 
 def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) -> capture.Capture:
@@ -80,9 +81,13 @@ def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) 
 def _wanted(given: Namespace, choice: capture.ExchangeFilter) -> Callable[[Any], bool]:
     """Return the filter of exchanges, and of connections that the server closed if everything is listed."""
     is_all = choice == capture.ExchangeFilter() and not given.clients and given.explain is None
-    return lambda each: (
-        is_all and capture.closed_by_server(each) if isinstance(each, capture.End) else choice.fits(each)
-    )
+
+    def is_wanted(each: capture.Exchange | capture.End) -> bool:
+        if isinstance(each, capture.End):
+            return is_all and each.closed_by == each.connection.server
+        return choice.fits(each)
+
+    return is_wanted
 
 
 def _counted(found: Iterator[Any], report: capture.CaptureReport) -> Iterator[Any]:
@@ -120,12 +125,7 @@ def _list(found: Iterable[Any], records: Any, out: Output) -> None:
     if not out.is_json:
         out.line(out.styled(capture.to_head(out.row_width), "dim"))
     for each in found:
-        if isinstance(each, capture.End):
-            if out.is_json:
-                out.record(capture.to_closing_object(each))
-            else:
-                out.line(capture.to_closing_line(each, out.row_width))
-        elif out.is_json:
+        if out.is_json:
             out.record(capture.to_object(each, show_secrets=out.show_secrets, records=records))
         else:
             out.line(capture.to_line(each, out.row_width))
@@ -175,7 +175,7 @@ def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
         for client in clients:
             out.record(client.to_object())
     else:
-        for line in capture.client_lines(clients):
+        for line in client_lines(clients):
             out.wrapped(line, "        ")
 
 
