@@ -9,13 +9,14 @@ from io import BufferedReader, RawIOBase
 
 from ... import capture
 from ..._text import counted
+from .._capture_report import client_lines, is_partial, report_lines
 from .._errors import InputError, UsageError
 from .._output import Output, ProgressBar, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from ...package import Package
@@ -56,7 +57,8 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     size = 0 if name == "-" else os.stat(name).st_size
     with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
         opened = _opened(file, ports, package)
-        found = filter(choice.fits, _counted(opened) if given.strict else opened)
+        found: Iterator[Any] = opened.events()
+        found = filter(_wanted(given, choice), _counted(found, opened.report) if given.strict else found)
         if given.clients:
             _clients(found, out, package)
         elif given.explain is not None:
@@ -64,9 +66,9 @@ def run(given: Namespace, out: Output, package: Package) -> int:
         else:
             _list(found, given.records, out)
         progress.clear()
-        for line in capture.report_lines(opened.report):
+        for line in report_lines(opened.report):
             sys.stderr.write(f"{line}\n")
-        return int(given.strict and capture.is_partial(opened.report))
+        return int(given.strict and is_partial(opened.report))
 
 
 def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) -> capture.Capture:
@@ -76,13 +78,25 @@ def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) 
         raise InputError(str(error)) from None
 
 
-def _counted(opened: capture.Capture) -> Iterator[capture.Exchange]:
-    """Yield the exchanges, and count undecodable messages in the report."""
-    for exchange in opened:
+def _wanted(given: Namespace, choice: capture.ExchangeFilter) -> Callable[[Any], bool]:
+    """Return the filter of exchanges, and of connections that the server closed if everything is listed."""
+    is_all = choice == capture.ExchangeFilter() and not given.clients and given.explain is None
+
+    def is_wanted(each: capture.Exchange | capture.End) -> bool:
+        if isinstance(each, capture.End):
+            return is_all and each.closed_by == each.connection.server
+        return choice.fits(each)
+
+    return is_wanted
+
+
+def _counted(found: Iterator[Any], report: capture.CaptureReport) -> Iterator[Any]:
+    """Yield the exchanges and ends of connections, and count undecodable messages in the report."""
+    for each in found:
         for side in ("request", "response"):
-            if getattr(exchange, f"{side}_frame") is not None and getattr(exchange, f"{side}_problem"):
-                opened.report.count("messages not decoded")
-        yield exchange
+            if getattr(each, f"{side}_frame", None) is not None and getattr(each, f"{side}_problem"):
+                report.count("messages not decoded")
+        yield each
 
 
 def _exchange_filter(given: Namespace, package: Package) -> capture.ExchangeFilter:
@@ -110,11 +124,11 @@ def _port(text: str) -> int:
 def _list(found: Iterable[Any], records: Any, out: Output) -> None:
     if not out.is_json:
         out.line(out.styled(capture.to_head(out.row_width), "dim"))
-    for exchange in found:
+    for each in found:
         if out.is_json:
-            out.record(capture.to_object(exchange, show_secrets=out.show_secrets, records=records))
+            out.record(capture.to_object(each, show_secrets=out.show_secrets, records=records))
         else:
-            out.line(capture.to_line(exchange, out.row_width))
+            out.line(capture.to_line(each, out.row_width))
 
 
 def _explain(found: Iterable[Any], number: int, out: Output, package: Package) -> None:
@@ -161,7 +175,7 @@ def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
         for client in clients:
             out.record(client.to_object())
     else:
-        for line in capture.client_lines(clients):
+        for line in client_lines(clients):
             out.wrapped(line, "        ")
 
 
