@@ -1,4 +1,4 @@
-"""HTML page of a conversation."""
+"""HTML of a conversation: a page, or a block for each exchange."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from .._text import counted
+from ._frames import FieldLink, FrameTable
 from ._text import clock, notes
-from ._turns import Omitted, Turn, explained
+from ._turns import MOST_FIELDS, Omitted, Turn, explanations
 
+# Maximum number of fields whose bytes are on a page.
+_MOST_ROWS = 50_000
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -47,34 +50,81 @@ time, code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font
 .skipped { margin: 0; padding: .45rem .6rem; border-top: 1px solid var(--line); }
 details { margin: .3rem 0 0 .4rem; }
 summary { cursor: pointer; color: var(--soft); }
-pre { overflow-x: auto; background: var(--panel); padding: .6rem .8rem; border-radius: 6px; }
+.number { color: var(--soft); min-width: 1.5rem; }
+.bytes { border-collapse: collapse; margin: .4rem 0; font: .8rem/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }
+.bytes :is(td, th) { padding: .1rem .9rem .1rem 0; vertical-align: top; text-align: left; font-weight: 400; overflow-wrap: anywhere; }
+.bytes td:nth-child(1), .bytes td:nth-child(5), .bytes small, .bytes thead, .hidden td:nth-child(2) { color: var(--soft); }
+.bytes td:nth-child(2) { width: 24ch; min-width: 24ch; }
+.bytes .group { background: var(--panel); }
+.bytes .fault td { color: var(--error); }
+.d1 :is(th, td:nth-child(3)) { padding-left: 1ch; } .d2 :is(th, td:nth-child(3)) { padding-left: 2ch; }
+.d3 :is(th, td:nth-child(3)) { padding-left: 3ch; } .d4 :is(th, td:nth-child(3)) { padding-left: 4ch; }
+.d5 :is(th, td:nth-child(3)) { padding-left: 5ch; } .d6 :is(th, td:nth-child(3)) { padding-left: 6ch; }
+.d7 :is(th, td:nth-child(3)) { padding-left: 7ch; } .d8 :is(th, td:nth-child(3)) { padding-left: 8ch; }
+.d9 :is(th, td:nth-child(3)) { padding-left: 9ch; }
+@media (max-width: 44rem) {
+  .bytes thead { display: none; }
+  .bytes tr { display: grid; grid-template: auto 1fr / 12ch 1fr; border-bottom: 1px solid var(--line); }
+  .bytes td:nth-child(1), .bytes td:nth-child(5) { display: none; }
+  .bytes td:nth-child(2) { width: auto; min-width: 0; grid-row: 1 / 3; }
+  .bytes td:nth-child(4) { grid-column: 2; }
+  .bytes th { grid-column: 1 / 3; }
+}
 """
 
 
-def to_html(lines: Iterable[Turn | Omitted], title: str, explain: bool, show_secrets: bool) -> str:
-    rows = "\n".join(row for each in lines for row in _rows(each, explain, show_secrets))
-    return _PAGE.format(title=escape(title), style=_STYLE, rows=rows or "<p>No exchanges.</p>")
+def no_link(message: str, path: str) -> str:
+    return ""
 
 
-def _rows(each: Turn | Omitted, explain: bool, show_secrets: bool) -> Iterator[str]:
-    if isinstance(each, Omitted):
-        yield f'<p class="skipped">… {counted(each.count, "exchange")} left out</p>'
-        return
-    marks = " ".join(name for name, applies in (("error", each.is_error), ("rule", each.outcome)) if applies)
-    yield f'<article class="{marks}">' if marks else "<article>"
+def to_html(
+    lines: Iterable[Turn | Omitted], title: str, explain: bool, show_secrets: bool, show_values: bool
+) -> str:
+    rows: list[str] = []
+    left = _MOST_ROWS
+    for each in lines:
+        if isinstance(each, Omitted):
+            rows.append(f'<p class="skipped">… {counted(each.count, "exchange")} left out</p>')
+            continue
+        rows.append("\n".join(_head(each, "")))
+        if explain:
+            frames = "\n".join(_frames(each, no_link, show_secrets, show_values, left))
+            rows.append(frames if left > 0 else f'<p class="skipped">bytes left out after {_MOST_ROWS:,} fields</p>')
+            left -= frames.count("<tr ")
+        rows.append("</article>")
+    return _PAGE.format(title=escape(title), style=_STYLE, rows="\n".join(rows) or "<p>No exchanges.</p>")
+
+
+def exchange_block(turn: Turn, link: FieldLink, show_secrets: bool, show_values: bool, anchor: str) -> str:
+    frames = _frames(turn, link, show_secrets, show_values, MOST_FIELDS)
+    return "\n".join([*_head(turn, anchor), *frames, "</article>"])
+
+
+def _head(turn: Turn, anchor: str) -> Iterator[str]:
+    marks = ["exchange", *(["error"] if turn.is_error else []), *(["rule"] if turn.outcome else [])]
+    own_id = f' id="{anchor}"' if anchor else ""
+    yield f'<article class="{" ".join(marks)}"{own_id}>'
     cells = [
-        f"<time>{clock(each.exchange.received_at)}</time>",
-        f"<span>{escape(each.client)} → {escape(each.broker)}</span>",
-        f"<b>{escape(each.api)}</b>",
-        f'<span class="result">{escape(each.result)}</span>',
-        *([f'<span class="outcome">rule: {escape(each.outcome)}</span>'] if each.outcome else []),
-        *(f'<span class="notes">{escape(text)}</span>' for text in notes(each)),
+        *([f'<span class="number">{turn.number}</span>'] if turn.number else []),
+        f"<time>{clock(turn.exchange.received_at)}</time>",
+        f"<span>{escape(turn.client)} → {escape(turn.broker)}</span>",
+        f"<b>{escape(turn.api)}</b>",
+        f'<span class="result">{escape(turn.result)}</span>',
+        *([f'<span class="outcome">rule: {escape(turn.outcome)}</span>'] if turn.outcome else []),
+        *(f'<span class="notes">{escape(text)}</span>' for text in notes(turn)),
     ]
     yield f"<header>{''.join(cells)}</header>"
-    for arrow, text in (("→", each.request), ("←", each.response)):
+    for arrow, text in (("→", turn.request), ("←", turn.response)):
         if text:
             yield f'<div class="fields"><span class="side">{arrow}</span><code>{escape(text)}</code></div>'
-    if explain:
-        for name, text in explained(each, show_secrets, 120, False):
-            yield f"<details><summary>bytes of the {name}</summary><pre>{escape(text)}</pre></details>"
-    yield "</article>"
+
+
+def _frames(
+    turn: Turn, link: FieldLink, show_secrets: bool, show_values: bool, most_rows: int
+) -> Iterator[str]:
+    table = FrameTable(turn.package, link, show_secrets, show_values)
+    for name, found in explanations(turn, most_rows) if most_rows > 0 else ():
+        label = f"bytes of {name} {turn.number}" if turn.number else f"bytes of the {name}"
+        yield f"<details><summary>bytes of the {name} <small>{len(found.data):,}</small></summary>"
+        yield table.html(found, label)
+        yield "</details>"
