@@ -40,6 +40,7 @@ transaction.state.log.num.partitions=1
 group.initial.rebalance.delay.ms=0
 group.consumer.min.heartbeat.interval.ms=1000
 group.consumer.heartbeat.interval.ms=1000
+group.consumer.assignment.interval.ms=0
 """
 CONVERSATIONS = {
     "first-contact": ("first-contact", 2),
