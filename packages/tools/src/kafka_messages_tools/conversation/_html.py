@@ -36,12 +36,12 @@ body { margin: 1.5rem auto; padding: 0 1.5rem; max-width: 90rem; background: var
   font: .95rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.4rem; margin: 0; }
 p { margin: .2rem 0 1rem; color: var(--soft); }
-article { padding: .45rem .6rem; border-top: 1px solid var(--line); border-left: 3px solid transparent; }
+article { container-type: inline-size; padding: .45rem .6rem; border-top: 1px solid var(--line); border-left: 3px solid transparent; }
 article.error { border-left-color: var(--error); }
 article.rule { border-left-color: var(--rule); }
 header { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: baseline; }
 header > * { overflow-wrap: anywhere; }
-time, .notes, .skipped, .side { color: var(--soft); }
+time, .notes, .skipped, .arrow { color: var(--soft); }
 time, code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .85em; }
 .error .result { color: var(--error); font-weight: 600; }
 .outcome { color: var(--rule); }
@@ -52,22 +52,31 @@ details { margin: .3rem 0 0 .4rem; }
 summary { cursor: pointer; color: var(--soft); }
 .number { color: var(--soft); min-width: 1.5rem; }
 .bytes { border-collapse: collapse; margin: .4rem 0; font: .8rem/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }
-.bytes :is(td, th) { padding: .1rem .9rem .1rem 0; vertical-align: top; text-align: left; font-weight: 400; overflow-wrap: anywhere; }
+.bytes :is(td, th) { padding: .1rem .9rem .1rem 0; vertical-align: top; text-align: left; font-weight: 400; }
+.bytes :is(td:nth-child(4), .group th) { overflow-wrap: anywhere; }
 .bytes td:nth-child(1), .bytes td:nth-child(5), .bytes small, .bytes thead, .hidden td:nth-child(2) { color: var(--soft); }
-.bytes td:nth-child(2) { width: 24ch; min-width: 24ch; }
+.bytes td:nth-child(2) { min-width: calc(23ch + .9rem); width: calc(23ch + .9rem); }
 .bytes .group { background: var(--panel); }
 .bytes .fault td { color: var(--error); }
-.d1 :is(th, td:nth-child(3)) { padding-left: 1ch; } .d2 :is(th, td:nth-child(3)) { padding-left: 2ch; }
-.d3 :is(th, td:nth-child(3)) { padding-left: 3ch; } .d4 :is(th, td:nth-child(3)) { padding-left: 4ch; }
-.d5 :is(th, td:nth-child(3)) { padding-left: 5ch; } .d6 :is(th, td:nth-child(3)) { padding-left: 6ch; }
-.d7 :is(th, td:nth-child(3)) { padding-left: 7ch; } .d8 :is(th, td:nth-child(3)) { padding-left: 8ch; }
-.d9 :is(th, td:nth-child(3)) { padding-left: 9ch; }
-@media (max-width: 44rem) {
+.d1 :is(th, td:nth-child(3)) { padding-left: 1ch; }
+.d2 :is(th, td:nth-child(3)) { padding-left: 2ch; }
+.d3 :is(th, td:nth-child(3)) { padding-left: 3ch; }
+.d4 :is(th, td:nth-child(3)) { padding-left: 4ch; }
+:is(.d5, .d6, .d7, .d8, .d9) :is(th, td:nth-child(3)) { padding-left: 5ch; }
+@container (max-width: 50rem) {
+  .bytes, .bytes tbody { display: block; }
   .bytes thead { display: none; }
-  .bytes tr { display: grid; grid-template: auto 1fr / 12ch 1fr; border-bottom: 1px solid var(--line); }
-  .bytes td:nth-child(1), .bytes td:nth-child(5) { display: none; }
-  .bytes td:nth-child(2) { width: auto; min-width: 0; grid-row: 1 / 3; }
-  .bytes td:nth-child(4) { grid-column: 2; }
+  .bytes tr { display: grid; grid-template: auto 1fr / 24ch minmax(0, 1fr) auto; border-bottom: 1px solid var(--line); }
+  .bytes td:nth-child(1) { display: none; }
+  .bytes td:nth-child(2) { width: auto; min-width: 0; grid-row: 1 / 4; }
+  .bytes td:nth-child(4) { grid-area: 2 / 2 / 2 / 4; }
+  .bytes td:nth-child(5) { grid-area: 1 / 3; padding-right: 0; }
+  .bytes th { grid-column: 1 / 4; }
+}
+@container (max-width: 30rem) {
+  .bytes tr { grid-template: auto auto 1fr / 12ch minmax(0, 1fr); }
+  .bytes td:nth-child(4) { grid-area: 2 / 2; }
+  .bytes td:nth-child(5) { grid-area: 3 / 2; }
   .bytes th { grid-column: 1 / 3; }
 }
 """
@@ -116,7 +125,7 @@ def _head(turn: Turn, anchor: str) -> Iterator[str]:
     yield f"<header>{''.join(cells)}</header>"
     for arrow, text in (("→", turn.request), ("←", turn.response)):
         if text:
-            yield f'<div class="fields"><span class="side">{arrow}</span><code>{escape(text)}</code></div>'
+            yield f'<div class="fields"><span class="arrow">{arrow}</span><code>{escape(text)}</code></div>'
 
 
 def _frames(
