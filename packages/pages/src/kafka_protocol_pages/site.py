@@ -13,6 +13,7 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export import document
 from kafka_message_generator.export.command import SCHEMA_FILE
 from kafka_message_generator.render.environment import environment
+from kafka_messages_tools.conversation import exchange_style
 from kafka_protocol_pages import examples, indexes
 from kafka_protocol_pages.conversations import Conversation, links_of, read_conversations
 from kafka_protocol_pages.lifetimes import Past, past_of
@@ -143,8 +144,9 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     files["protocol.schema.json"] = SCHEMA_FILE.read_text(encoding="utf-8")
     # This is a script, because a page opened from a file cannot fetch data.
     files["assets/protocol.js"] = f"globalThis.KAFKA_PROTOCOL = {protocol.rstrip()};\n"
+    styles = {"site.css": exchange_style()} if conversations else {}
     for path in sorted(ASSETS.iterdir()):
-        files[f"assets/{path.name}"] = path.read_text(encoding="utf-8")
+        files[f"assets/{path.name}"] = path.read_text(encoding="utf-8") + styles.get(path.name, "")
     return files
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..capture.matching import Exchange
 from ._frames import FieldLink
-from ._html import exchange_block, no_link, to_html
+from ._html import exchange_block, exchange_style, no_link, to_html
 from ._recorded import RecordedExchange, as_recorded
 from ._text import to_text
 from ._turns import Omitted, Turn, selected, turn_of, turns
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-__all__ = ["FieldLink", "RecordedExchange", "exchange_html", "page", "render"]
+__all__ = ["FieldLink", "RecordedExchange", "exchange_html", "exchange_style", "page", "render"]
 
 # Number of the last exchanges that are read.
 _MOST_READ = 5000
@@ -96,7 +96,7 @@ def exchange_html(
     show_secrets: bool = False,
     show_values: bool = False,
 ) -> str:
-    """Return an exchange with its bytes as an HTML element ``article`` with the id ``anchor``.
+    """Return an exchange with its bytes as an HTML element with the id ``anchor``.
 
     ``link`` returns the address of a message or field, or an empty string. Other arguments are as for ``page``.
     """

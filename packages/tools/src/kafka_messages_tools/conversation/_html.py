@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from html import escape
+from importlib.resources import files
 
 from .._text import counted
 from ._frames import FieldLink, FrameTable
@@ -36,50 +37,13 @@ body { margin: 1.5rem auto; padding: 0 1.5rem; max-width: 90rem; background: var
   font: .95rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.4rem; margin: 0; }
 p { margin: .2rem 0 1rem; color: var(--soft); }
-article { container-type: inline-size; padding: .45rem .6rem; border-top: 1px solid var(--line); border-left: 3px solid transparent; }
-article.error { border-left-color: var(--error); }
-article.rule { border-left-color: var(--rule); }
-header { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: baseline; }
-header > * { overflow-wrap: anywhere; }
-time, .notes, .skipped, .arrow { color: var(--soft); }
-time, code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .85em; }
-.error .result { color: var(--error); font-weight: 600; }
-.outcome { color: var(--rule); }
-.fields { display: grid; grid-template-columns: 1.2rem 1fr; margin: .1rem 0 0 .4rem; }
-.fields code { overflow-wrap: anywhere; }
-.skipped { margin: 0; padding: .45rem .6rem; border-top: 1px solid var(--line); }
-details { margin: .3rem 0 0 .4rem; }
-summary { cursor: pointer; color: var(--soft); }
-.number { color: var(--soft); min-width: 1.5rem; }
-.bytes { border-collapse: collapse; margin: .4rem 0; font: .8rem/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }
-.bytes :is(td, th) { padding: .1rem .9rem .1rem 0; vertical-align: top; text-align: left; font-weight: 400; }
-.bytes :is(td:nth-child(4), .group th) { overflow-wrap: anywhere; }
-.bytes td:nth-child(1), .bytes td:nth-child(5), .bytes small, .bytes thead, .hidden td:nth-child(2) { color: var(--soft); }
-.bytes td:nth-child(2) { min-width: calc(23ch + .9rem); width: calc(23ch + .9rem); }
-.bytes .group { background: var(--panel); }
-.bytes .fault td { color: var(--error); }
-.d1 :is(th, td:nth-child(3)) { padding-left: 1ch; }
-.d2 :is(th, td:nth-child(3)) { padding-left: 2ch; }
-.d3 :is(th, td:nth-child(3)) { padding-left: 3ch; }
-.d4 :is(th, td:nth-child(3)) { padding-left: 4ch; }
-:is(.d5, .d6, .d7, .d8, .d9) :is(th, td:nth-child(3)) { padding-left: 5ch; }
-@container (max-width: 50rem) {
-  .bytes, .bytes tbody { display: block; }
-  .bytes thead { display: none; }
-  .bytes tr { display: grid; grid-template: auto 1fr / 24ch minmax(0, 1fr) auto; border-bottom: 1px solid var(--line); }
-  .bytes td:nth-child(1) { display: none; }
-  .bytes td:nth-child(2) { width: auto; min-width: 0; grid-row: 1 / 4; }
-  .bytes td:nth-child(4) { grid-area: 2 / 2 / 2 / 4; }
-  .bytes td:nth-child(5) { grid-area: 1 / 3; padding-right: 0; }
-  .bytes th { grid-column: 1 / 4; }
-}
-@container (max-width: 30rem) {
-  .bytes tr { grid-template: auto auto 1fr / 12ch minmax(0, 1fr); }
-  .bytes td:nth-child(4) { grid-area: 2 / 2; }
-  .bytes td:nth-child(5) { grid-area: 3 / 2; }
-  .bytes th { grid-column: 1 / 3; }
-}
+.skipped { margin: .6rem 0; }
 """
+
+
+def exchange_style() -> str:
+    """Return the style sheet of exchanges, which uses the colors ``--line``, ``--soft``, ``--panel`` and ``--error``."""
+    return files(__package__).joinpath("exchanges.css").read_text("utf-8")
 
 
 def no_link(message: str, path: str) -> str:
@@ -100,19 +64,19 @@ def to_html(
             frames = "\n".join(_frames(each, no_link, show_secrets, show_values, left))
             rows.append(frames if left > 0 else f'<p class="skipped">bytes left out after {_MOST_ROWS:,} fields</p>')
             left -= frames.count("<tr ")
-        rows.append("</article>")
-    return _PAGE.format(title=escape(title), style=_STYLE, rows="\n".join(rows) or "<p>No exchanges.</p>")
+        rows.append("</div>")
+    return _PAGE.format(title=escape(title), style=_STYLE + exchange_style(), rows="\n".join(rows) or "<p>No exchanges.</p>")
 
 
 def exchange_block(turn: Turn, link: FieldLink, show_secrets: bool, show_values: bool, anchor: str) -> str:
     frames = _frames(turn, link, show_secrets, show_values, MOST_FIELDS)
-    return "\n".join([*_head(turn, anchor), *frames, "</article>"])
+    return "\n".join([*_head(turn, anchor), *frames, "</div>"])
 
 
 def _head(turn: Turn, anchor: str) -> Iterator[str]:
     marks = ["exchange", *(["error"] if turn.is_error else []), *(["rule"] if turn.outcome else [])]
     own_id = f' id="{anchor}"' if anchor else ""
-    yield f'<article class="{" ".join(marks)}"{own_id}>'
+    yield f'<div class="{" ".join(marks)}"{own_id}>'
     cells = [
         *([f'<span class="number">{turn.number}</span>'] if turn.number else []),
         f"<time>{clock(turn.exchange.received_at)}</time>",
