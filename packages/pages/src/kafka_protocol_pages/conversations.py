@@ -37,7 +37,7 @@ class Recording:
 
 
 @dataclass(frozen=True)
-class Step:
+class ConversationStep:
     number: int
     title: str
     text: str
@@ -52,7 +52,7 @@ class Conversation:
     title: str
     introduction: str
     recordings: tuple[Recording, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ConversationStep, ...]
 
     @property
     def path(self) -> str:
@@ -91,7 +91,7 @@ def _conversation(path: Path, package: str, link: FieldLink) -> Conversation:
         recordings = tuple(_recording(path.parent, package, each) for each in given["captures"])
         annotated = _annotated(path, given["step"], recordings)
         steps = tuple(
-            Step(
+            ConversationStep(
                 number,
                 step["title"],
                 step["text"],

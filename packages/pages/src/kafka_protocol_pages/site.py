@@ -108,7 +108,9 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     general = pages(site, messages, past, history)
     conversations = _conversations(site, messages)
     if conversations:
-        general.append(Page("conversations.html", "Conversations", "conversations.html", {"conversations": conversations}))
+        general.append(
+            Page("conversations.html", "Conversations", "conversations.html", {"conversations": conversations})
+        )
         general += [Page(each.path, each.title, "conversation.html", {"page": each}) for each in conversations]
     navigation = navigation_links(general, site.prose)
     entry_points = [

@@ -53,9 +53,7 @@ class FrameTable:
             ]
         )
 
-    def _rows(
-        self, data: bytes, span: Any, depth: int, message: str, prefix: str, in_records: bool
-    ) -> Iterator[str]:
+    def _rows(self, data: bytes, span: Any, depth: int, message: str, prefix: str, in_records: bool) -> Iterator[str]:
         found = _MESSAGE.fullmatch(span.type)
         if found is not None:
             message, prefix = found[1], span.path
@@ -76,7 +74,8 @@ class FrameTable:
             text = f"in the {len(content):,} decompressed bytes"
             yield f'<tr class="group d{depth}"><th colspan="5" scope="rowgroup">{text}</th></tr>'
             for child in top.children:
-                yield from self._rows(content, child, min(depth + 1, 9), message, prefix, True)
+                for row in self._rows(content, child, min(depth + 1, 9), message, prefix, True):
+                    yield row.replace('class="', 'class="unpacked ', 1)
 
     def _leaf(self, data: bytes, span: Any, leaf: Any, depth: int, href: str, in_records: bool) -> str:
         is_hidden = self._hides(leaf, in_records)

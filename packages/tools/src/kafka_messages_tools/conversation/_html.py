@@ -50,9 +50,7 @@ def no_link(message: str, path: str) -> str:
     return ""
 
 
-def to_html(
-    lines: Iterable[Turn | Omitted], title: str, explain: bool, show_secrets: bool, show_values: bool
-) -> str:
+def to_html(lines: Iterable[Turn | Omitted], title: str, explain: bool, show_secrets: bool, show_values: bool) -> str:
     rows: list[str] = []
     left = _MOST_ROWS
     for each in lines:
@@ -65,7 +63,9 @@ def to_html(
             rows.append(frames if left > 0 else f'<p class="skipped">bytes left out after {_MOST_ROWS:,} fields</p>')
             left -= frames.count("<tr ")
         rows.append("</div>")
-    return _PAGE.format(title=escape(title), style=_STYLE + exchange_style(), rows="\n".join(rows) or "<p>No exchanges.</p>")
+    return _PAGE.format(
+        title=escape(title), style=_STYLE + exchange_style(), rows="\n".join(rows) or "<p>No exchanges.</p>"
+    )
 
 
 def exchange_block(turn: Turn, link: FieldLink, show_secrets: bool, show_values: bool, anchor: str) -> str:
@@ -92,9 +92,7 @@ def _head(turn: Turn, anchor: str) -> Iterator[str]:
             yield f'<div class="fields"><span class="arrow">{arrow}</span><code>{escape(text)}</code></div>'
 
 
-def _frames(
-    turn: Turn, link: FieldLink, show_secrets: bool, show_values: bool, most_rows: int
-) -> Iterator[str]:
+def _frames(turn: Turn, link: FieldLink, show_secrets: bool, show_values: bool, most_rows: int) -> Iterator[str]:
     table = FrameTable(turn.package, link, show_secrets, show_values)
     for name, found in explanations(turn, most_rows) if most_rows > 0 else ():
         label = f"bytes of {name} {turn.number}" if turn.number else f"bytes of the {name}"

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
     from ...package import Package
 
-EXAMPLES = ("capture traffic.pcapng", "capture traffic.pcap --clients", "capture traffic.pcap --html page.html", "capture - --api Fetch --errors --json")
+EXAMPLES = (
+    "capture traffic.pcapng",
+    "capture traffic.pcap --clients",
+    "capture traffic.pcap --html page.html",
+    "capture - --api Fetch --errors --json",
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
