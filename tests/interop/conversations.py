@@ -1,7 +1,7 @@
-"""Records the conversations of the site with tcpdump or tshark: ``python -m tests.interop.conversations FOLDER [NAME...]``.
+"""Records the conversations of the site with tshark: ``python -m tests.interop.conversations FOLDER [NAME...]``.
 
-Needs tshark and the right to capture, Maven and a JDK, and the free ports 9092 to 9094. The bytes differ in times, ids
-and ports after each recording; check the annotations afterwards (``nox -s pages``).
+Needs tshark and the right to capture, Maven and a JDK, and the free ports 9092 to 9094. Times, ids and ports differ in
+each recording; check the annotations afterwards (``nox -s pages``).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def record(java: Java, name: str, folder: Path) -> bytes:
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.interop.conversations", description=__doc__)
     parser.add_argument("folder", type=Path, help="where the files NAME.pcap.gz are replaced")
-    parser.add_argument("names", nargs="*", choices=[*CONVERSATIONS, []], help="default: all")
+    parser.add_argument("names", nargs="*", choices=[*CONVERSATIONS, []], help="default: all", metavar="NAME")
     parser.add_argument("--work", type=Path, default=WORK)
     options = parser.parse_args(argv)
     java = Java.prepare(options.work)
