@@ -27,6 +27,8 @@ KINDS = [
     "messages/MetadataResponse.html",
     "messages/MetadataResponse-v13.html",
     "messages/SaslAuthenticateRequest.html",
+    "conversations/first-contact.html",
+    "conversations/transaction.html",
     "releases/2.0.0.html",
     "releases/4.0.0.html",
     "README.html",
@@ -37,7 +39,7 @@ KINDS = [
     "docs/spark-jobs.html",
     "docs/guide/mock-broker.html",
 ]
-"""Pages of each kind outside the top folder: messages, versions, releases, documentation."""
+"""Pages of each kind outside the top folder: messages, versions, conversations, releases, documentation."""
 LAPTOP = {"width": 1200, "height": 900}
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 400, "height": 800}
 

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
     from ...package import Package
 
-EXAMPLES = ("capture traffic.pcapng", "capture traffic.pcap --clients", "capture - --api Fetch --errors --json")
+EXAMPLES = (
+    "capture traffic.pcapng",
+    "capture traffic.pcap --clients",
+    "capture traffic.pcap --html page.html",
+    "capture - --api Fetch --errors --json",
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,6 +37,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     about = "API versions that each client uses, and Kafka releases that lack some of these versions"
     parser.add_argument("--clients", action="store_true", help=about)
     parser.add_argument("--explain", metavar="N", type=number, help="explain every byte of exchange N")
+    about = "write a page with the exchanges and all their bytes; the values of records are redacted"
+    parser.add_argument("--html", metavar="PAGE", help=about)
+    parser.add_argument("--values", action="store_true", help="with --html: also keys, values and headers of records")
     about = "only these APIs, by name or key, comma-separated; may be repeated"
     parser.add_argument("--api", metavar="API", action="append", default=[], help=about)
     about = "only this client id; may be repeated"
@@ -50,6 +58,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace, out: Output, package: Package) -> int:
     """Print exchanges or clients. With ``--strict``, return 1 if data is missing, unreadable or encrypted."""
     choice = _exchange_filter(given, package)
+    if given.html is not None and (given.clients or given.explain is not None or out.is_json):
+        raise UsageError("--html excludes --clients, --explain and --json")
+    if given.values and given.html is None:
+        raise UsageError("--values needs --html")
     name = given.file
     if name == "-" and sys.stdin is None:
         raise UsageError("standard input is closed; give a file name")
@@ -63,6 +75,8 @@ def run(given: Namespace, out: Output, package: Package) -> int:
             _clients(found, out, package)
         elif given.explain is not None:
             _explain(found, given.explain, out, package)
+        elif given.html is not None:
+            _page(found, given, out)
         else:
             _list(found, given.records, out)
         progress.clear()
@@ -165,6 +179,15 @@ def _explained(exchange: Any, package: Package) -> Iterator[tuple[str, Any, Any]
                     exchange.response_frame.data, int(known.key), exchange.header.request_api_version
                 )
         yield "response", exchange.response_frame, explained
+
+
+def _page(found: Iterable[Any], given: Namespace, out: Output) -> None:
+    from ...conversation import page
+
+    name = "standard input" if given.file == "-" else os.path.basename(given.file)
+    html = page(found, title=name, show_secrets=out.show_secrets, show_values=given.values)
+    with open(given.html, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(html)
 
 
 def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
