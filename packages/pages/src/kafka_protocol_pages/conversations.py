@@ -1,8 +1,8 @@
 """Recorded conversations: the exchanges of captures, in steps that an annotation file explains.
 
-``NAME.toml`` has ``title``, ``order`` (a number), ``introduction``, ``captures`` (tables with ``file`` and ``title``) and an array ``step``.
-A step has ``title``, ``text``, ``source`` and ``exchanges``: for each capture, the exchanges of the step, such as
-``3 JoinGroup v9, 4 to 6 Heartbeat v4``; empty if this capture has none. The steps name every exchange, in order.
+``NAME.toml`` has ``title``, ``order`` (a number), ``introduction``, ``captures`` (tables with ``file`` and ``title``) and
+an array ``step``. A step has ``title``, ``text``, ``source`` and ``exchanges``: for each capture, the exchanges of the
+step, such as ``3 JoinGroup v9, 4 to 6 Heartbeat v4``; empty if this capture has none. The steps name every exchange.
 """
 
 from __future__ import annotations
