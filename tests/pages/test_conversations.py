@@ -18,7 +18,7 @@ from tests.support.pages import ROOT
 FOLDER = ROOT / "examples" / "conversations"
 NAMES = ("classic-group", "consumer-group", "first-contact", "produce", "transaction")
 CAPTURE = FOLDER / "first-contact.pcap.gz"
-HEAD = 'title = "Own"\nintroduction = "A test."\ncaptures = [{ file = "own.pcap.gz", title = "client" }]\n'
+HEAD = 'title = "Own"\norder = 1\nintroduction = "A test."\ncaptures = [{ file = "own.pcap.gz", title = "client" }]\n'
 EVERY = ("1 ApiVersions v5, 2 Metadata v13", "3 ApiVersions v5", "4 ListOffsets v11")
 """Exchanges of the steps of an annotation that names every exchange of the capture."""
 
@@ -124,6 +124,17 @@ def test_every_conversation_has_a_page_with_its_exchanges_and_capture(site: Path
 def exchange_count(step: dict[str, Any]) -> int:
     ranges = re.findall(r"(\d+)(?: to (\d+))? \w+ v", ", ".join(step["exchanges"]))
     return sum(int(last or first) - int(first) + 1 for first, last in ranges)
+
+
+def test_index_lists_conversations_from_the_first_contact_on(pages: Mapping[str, Parsed]) -> None:
+    cards = pages["conversations.html"].root.one("ul", "cards")
+    assert [each.attributes["href"].removeprefix("conversations/") for each in cards.all("a")] == [
+        "first-contact.html",
+        "produce.html",
+        "classic-group.html",
+        "consumer-group.html",
+        "transaction.html",
+    ]
 
 
 def test_fields_link_to_their_rows(pages: Mapping[str, Parsed]) -> None:

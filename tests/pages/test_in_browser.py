@@ -28,7 +28,6 @@ KINDS = [
     "messages/MetadataResponse-v13.html",
     "messages/SaslAuthenticateRequest.html",
     "conversations/first-contact.html",
-    "conversations/transaction.html",
     "releases/2.0.0.html",
     "releases/4.0.0.html",
     "README.html",

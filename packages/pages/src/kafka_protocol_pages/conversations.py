@@ -1,8 +1,8 @@
 """Recorded conversations: the exchanges of captures, in steps that an annotation file explains.
 
-``NAME.toml`` has ``title``, ``introduction``, ``captures`` (tables with ``file`` and ``title``) and an array ``step``.
-A step has ``title``, ``text``, ``source`` and ``exchanges``: for each capture, the exchanges of the step, such as
-``3 JoinGroup v9, 4 to 6 Heartbeat v4``; empty if this capture has none. The steps name every exchange, in order.
+``NAME.toml`` has ``title``, ``order`` (a number), ``introduction``, ``captures`` (tables with ``file`` and ``title``) and
+an array ``step``. A step has ``title``, ``text``, ``source`` and ``exchanges``: for each capture, the exchanges of the
+step, such as ``3 JoinGroup v9, 4 to 6 Heartbeat v4``; empty if this capture has none. The steps name every exchange.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class ConversationStep:
 class Conversation:
     name: str
     title: str
+    order: int
     introduction: str
     recordings: tuple[Recording, ...]
     steps: tuple[ConversationStep, ...]
@@ -60,11 +61,12 @@ class Conversation:
 
 
 def read_conversations(folder: Path, package: str, link: FieldLink) -> list[Conversation]:
-    """Return the conversations of a folder by name.
+    """Return the conversations of a folder in their order.
 
     Raises PagesError if an annotation is missing, or names another exchange than the capture has.
     """
-    return [_conversation(path, package, link) for path in sorted(folder.glob("*.toml"))]
+    found = [_conversation(path, package, link) for path in sorted(folder.glob("*.toml"))]
+    return sorted(found, key=lambda conversation: conversation.order)
 
 
 def links_of(messages: Sequence[MessagePage], root: str) -> FieldLink:
@@ -103,7 +105,7 @@ def _conversation(path: Path, package: str, link: FieldLink) -> Conversation:
             )
             for number, (step, columns) in enumerate(zip(given["step"], annotated, strict=True), 1)
         )
-        return Conversation(path.stem, given["title"], given["introduction"], recordings, steps)
+        return Conversation(path.stem, given["title"], given["order"], given["introduction"], recordings, steps)
     except KeyError as error:
         raise PagesError(f"{path}: {error} is missing") from None
     except (tomllib.TOMLDecodeError, OSError, CaptureError) as error:
