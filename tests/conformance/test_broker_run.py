@@ -99,9 +99,27 @@ def test_other_addresses_fail() -> None:
         right = run((host, port), case(ASK), expected=[(host, port)])
         wrong = run((host, port), case(ASK, severity="kafka-quirk"), expected=[("proxy", 9092)])
     assert [each.outcome for each in right.results] == ["passed"]
-    (result,) = wrong.results
-    assert result.outcome == "failed"
-    assert result.problem == f"Metadata 13, brokers[0]: the address {host}:{port} is not expected"
+    assert [(each.id, each.outcome, each.problem) for each in wrong.results] == [
+        ("TEST.case", "failed", f"Metadata 13, brokers[0]: the address {host}:{port} is not expected"),
+        (
+            "METADATA.addresses-are-expected",
+            "failed",
+            f"Metadata 12, brokers[0]: the address {host}:{port} is not expected",
+        ),
+    ]
+
+
+def test_an_address_counts_in_a_case_that_is_not_run() -> None:
+    elsewhere = {**ASK, "send": {**ASK["send"], "connection": "$notLeader"}}
+    with KafkaCluster() as cluster:
+        reports = [run(address_of(cluster), case(ASK, elsewhere), expected=each) for each in ([], [("proxy", 9092)])]
+    assert [report.results[0].outcome for report in reports] == ["not run", "failed"]
+
+
+def test_a_host_that_is_no_name() -> None:
+    with pytest.raises(BrokerError) as error:
+        run(("a" * 64, 9092), case(ASK))
+    assert "does not answer ApiVersions: version 3: cannot connect to aaa" in str(error.value)
 
 
 def test_a_wrong_answer() -> None:

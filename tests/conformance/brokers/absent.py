@@ -83,7 +83,7 @@ for cls, act, ids in (
         lambda _: DescribeUserScramCredentialsResponse(),
         ["KIP-554.unknown-user"],
     ),
-    (IncrementalAlterConfigsRequest, _altered, ["KIP-339.subtract-from-a-value-that-is-no-list"]),
+    (IncrementalAlterConfigsRequest, _altered, ["KIP-339.append-to-a-value-that-is-no-list"]),
     (ListTransactionsRequest, lambda _: ListTransactionsResponse(), ["KIP-664.unknown-state-filters-are-returned"]),
     (OffsetDeleteRequest, lambda _: OffsetDeleteResponse(), ["KIP-496.offsets-of-an-unknown-group"]),
     (SaslHandshakeRequest, lambda _: SaslHandshakeResponse(), ["SASL-HANDSHAKE.on-a-plaintext-listener"]),

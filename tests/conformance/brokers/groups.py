@@ -69,7 +69,7 @@ rule(
     DescribeGroupsResponse,
     _dead_is_an_error,
     "DESCRIBE-GROUPS.unknown-group",
-    "KIP-848.classic-join-of-a-consumer-group",
+    "KIP-848.described-as-a-classic-group",
 )
 rule(
     "no error of unknown groups",
@@ -81,7 +81,7 @@ rule(
     "consumer groups in the old form",
     DescribeGroupsResponse,
     sets(group_state={"Dead": "Stable"}),
-    "KIP-848.classic-join-of-a-consumer-group",
+    "KIP-848.described-as-a-classic-group",
     "DESCRIBE-GROUPS.unknown-group",
     "KIP-1043.unknown-group-has-an-error",
 )
