@@ -13,7 +13,7 @@ from job_files import at, of_epoch, segment
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.analyses.replicas import CHECKS, compare_replicas
+from kafka_messages_spark.analyses.replicas import CHECKS
 from kafka_messages_spark.analyses.replicas._logs import compare_logs
 from kafka_messages_spark.jobs.replicas import main
 
@@ -37,7 +37,9 @@ def checkpoint(folder: Path, name: str, *entries: str) -> None:
 
 def run(tmp_path: Path, *folders: Path) -> tuple[int, dict[str, Any]]:
     report = tmp_path / "report.json"
-    status = main([*map(str, folders or [tmp_path]), "--quiet", "--report", str(report), "--output", str(tmp_path / "out")])
+    status = main(
+        [*map(str, folders or [tmp_path]), "--quiet", "--report", str(report), "--output", str(tmp_path / "out")]
+    )
     return status, json.loads(report.read_text())
 
 
@@ -145,17 +147,14 @@ def test_every_check_finds_its_fault(spark: SparkSession, tmp_path: Path) -> Non
 
 def logs(**replicas: dict[str, Any]) -> dict[str, tuple[int | None, list[str]]]:
     """Compare replicas given by leader epochs with first and end offset, and by entries of the checkpoint."""
-    seen: list[dict[str, Any]] = []
-    none = dict.fromkeys(("kind", "replica", "leader_epoch", "start", "end", "count", "traces"))
+    names = ("kind", "replica", "leader_epoch", "start", "end", "count", "traces")
+    seen: list[tuple[Any, ...]] = []
     for name, given in replicas.items():
-        for epoch, (start, end) in given["batches"].items():
-            seen.append(none | {"kind": "batches", "replica": name, "leader_epoch": epoch, "start": start, "end": end, "count": 1})
-        seen.append(none | {"kind": "file", "replica": name, "start": 0, "end": 0})
-        for epoch, start in given.get("chain", {}).items():
-            seen.append(none | {"kind": "epoch", "replica": name, "leader_epoch": epoch, "start": start})
-    return {
-        row["replica"]: (row["diverges_at"], [found["check"] for found in row["found"]]) for row in compare_logs(seen)
-    }
+        seen += [("batches", name, epoch, *ends, 1, False) for epoch, ends in given["batches"].items()]
+        seen += [("file", name, None, 0, 0, None, None)]
+        seen += [("epoch", name, epoch, start, None, None, None) for epoch, start in given.get("chain", {}).items()]
+    rows = compare_logs([dict(zip(names, each, strict=True)) for each in seen])
+    return {row["replica"]: (row["diverges_at"], [found["check"] for found in row["found"]]) for row in rows}
 
 
 def test_leader_epochs_tell_the_newest_replica() -> None:

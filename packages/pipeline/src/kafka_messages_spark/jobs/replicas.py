@@ -15,7 +15,9 @@ from kafka_messages_spark.analyses import replicas
 from kafka_messages_spark.analyses._expressions import LOG
 from kafka_messages_spark.jobs import _cli, _output
 from kafka_messages_spark.jobs._local_mode import Input
+from kafka_messages_spark.jobs._report import format_path
 
+_FORMATS = {"replica": format_path}
 TABLES = ("replicas", "findings", "lost_records", "unreadable")
 
 
@@ -37,13 +39,14 @@ def work(job: _cli.Job) -> None:
         F.count("*"), F.count_if(F.col("replicas") > 1), F.coalesce(F.sum("replicas"), F.lit(0)), F.sum("batches")
     ).collect()[0]
     is_data = F.col("control_type").isNull() & F.col("offset").isNotNull()
-    records, visible = lost.where(is_data).agg(F.count("*"), F.count("visible_to_consumers")).collect()[0]
+    counts = lost.agg(F.count("*"), F.count_if(is_data), F.count_if(is_data & F.col("visible_to_consumers")))
+    rows, records, visible = counts.collect()[0]
     report.facts(
         {
             "partitions": f"{total[0]}, {total[1]} with more than one replica",
             "replicas": total[2],
             "batches": total[3] or 0,
-            "lost records": f"{records}, {visible} of them visible to consumers" if records else 0,
+            "lost records": f"{records}, {visible} of them known to be visible to consumers" if records else 0,
         }
     )
     report.figures |= {
@@ -66,8 +69,10 @@ def work(job: _cli.Job) -> None:
         report.table([*by_check.columns, "description"], [(*row, replicas.CHECKS[row["check"]]) for row in kinds])
         report.section("Findings by severity")
         ordered = findings.orderBy(worst, *LOG, "replica", "offset", "check")
-        report.frame(ordered.select("severity", "check", *LOG, "replica", "offset", "end_offset", "detail"), limit)
-    if lost.limit(1).count():
+        report.frame(
+            ordered.select("severity", "check", *LOG, "replica", "offset", "end_offset", "detail"), limit, _FORMATS
+        )
+    if rows:
         report.section("Lost records")
         columns = ("offset", "leader_epoch", "replaced_by_epoch", "key_hash", "timestamp", "visible_to_consumers")
         report.frame(lost.orderBy(*LOG, "offset").select(*LOG, *columns, "control_type"), limit)

@@ -141,7 +141,8 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
         log = {"file": shown, "topic": topic, "partition": partition}
         return [log | {"leader_epoch": epoch, "offset": offset} for _, epoch, offset in entries]
     return [
-        {"file": shown, "topic": topic, "partition": partition, "offset": offset} for topic, partition, offset in entries
+        {"file": shown, "topic": topic, "partition": partition, "offset": offset}
+        for topic, partition, offset in entries
     ]
 
 

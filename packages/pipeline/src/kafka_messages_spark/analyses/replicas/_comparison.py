@@ -189,7 +189,10 @@ def _differing(sound: DataFrame, replicas: DataFrame) -> DataFrame:
         sound.join(F.broadcast(logs), [*LOG, "replica"])
         .where("base_offset < end")
         .groupBy(*LOG, "base_offset")
-        .agg(F.collect_set(F.struct("rank", content.alias("content"))).alias("batches"), F.max("next_offset").alias("end"))
+        .agg(
+            F.collect_set(F.struct("rank", content.alias("content"))).alias("batches"),
+            F.max("next_offset").alias("end"),
+        )
         .join(F.broadcast(partitions), [*LOG])
     )
     base, first, present = F.col("base_offset"), F.array_min("batches")["content"], F.col("batches.rank")
@@ -206,7 +209,7 @@ def _differing(sound: DataFrame, replicas: DataFrame) -> DataFrame:
         F.count("*").alias("batches"),
     )
     differs = F.col("check") == "differs"
-    what = F.when(differs, " batches differ from those of another replica").otherwise(" batches of another replica")
+    what = F.when(differs, " batches that differ in another replica").otherwise(" batches of another replica")
     return counted.join(replicas.select(*LOG, "rank", "replica"), [*LOG, "rank"]).select(
         *LOG,
         "replica",

@@ -38,18 +38,20 @@ class ReplicaLog:
 
     @cached_property
     def start(self) -> int:
-        return min(row["start"] for row in (*self.batches, *self.files) if row["start"] is not None)
+        starts: list[int] = [row["start"] for row in (*self.batches, *self.files) if row["start"] is not None]
+        return min(starts)
 
     @cached_property
     def end(self) -> int:
-        """Exclusive end offset. The name of an empty last segment has it, if retention or the cleaner removed all before."""
-        ends = [row["end"] for row in self.batches]
-        return max([*ends, *(row["start"] for row in self.files if row["start"] is not None)])
+        """Exclusive end offset: in the name of the last segment, if that is empty."""
+        names: list[int] = [row["start"] for row in self.files if row["start"] is not None]
+        return max([*names, *(row["end"] for row in self.batches)])
 
     @cached_property
     def incomplete_tail(self) -> int:
         """Bytes of an incomplete batch at the end of the last file."""
-        return max(((row["start"] or 0, row["end"]) for row in self.files), default=(0, 0))[1]
+        tails: list[tuple[int, int]] = [(row["start"] or 0, row["end"]) for row in self.files]
+        return max(tails, default=(0, 0))[1]
 
     @cached_property
     def leader_epoch(self) -> int:
@@ -135,16 +137,16 @@ def _findings(log: ReplicaLog, split: tuple[int, int] | None, newest: str, end: 
     if log.chain and log.chain[-1][1] > claim:
         claim, of = log.chain[-1][1], f"the start of leader epoch {log.chain[-1][0]}"
     if split:
-        detail = f"from offset {split[0]} on, leader epoch {split[1]} of {newest} has other records"
+        detail = f"replaced by leader epoch {split[1]} in {newest}"
         yield _finding("diverged", "error", split[0], log.end, detail)
     if log.end < claim:
-        detail = f"ends below {of} in the checkpoint: truncated, or copied before the checkpoint"
+        detail = f"ends below {of}: truncated, or copied before the checkpoint"
         yield _finding("truncated", "warning", log.end, claim, detail)
     elif not split and log.end < end and log.incomplete_tail:
-        detail = f"ends with {log.incomplete_tail} bytes of a batch, another replica goes on"
+        detail = f"ends with {log.incomplete_tail} bytes of a batch"
         yield _finding("incomplete_tail", "warning", log.end, end, detail)
     elif not split and log.end < end:
-        yield _finding("behind", "info", log.end, end, "ends before another replica, after a whole batch")
+        yield _finding("behind", "info", log.end, end, "ends after a whole batch")
 
 
 def _finding(check: str, severity: str, offset: int, end: int, detail: str) -> dict[str, Any]:
