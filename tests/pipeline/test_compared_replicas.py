@@ -102,7 +102,6 @@ def test_healthy_replicas_have_no_findings(tmp_path: Path) -> None:
         "partitions": 5,
         "compared_partitions": 4,
         "replicas": 9,
-        "batches": 4 * 10 + 3 + 4 + 7,
         "lost_records": 0,
         "visible_lost_records": 0,
     }

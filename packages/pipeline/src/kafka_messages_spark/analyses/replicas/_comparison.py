@@ -1,4 +1,4 @@
-"""Tables of compared replicas: one aggregation of batch headers, then the records of lost batches."""
+"""Tables of compared replicas, from one aggregation of batch headers and the records of lost batches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pyspark.sql import functions as F
 from ..._core.spark_types import struct_type
 from ...sources._files import display_path, reader_arguments
 from ...sources._segment_ranges import ranges
-from ...sources._shares import MAX_PARTITION_BYTES
 from .._expressions import LOG, NAME_OFFSET, folder, next_offset, text
 from ..batches import ExtraColumns, batches_in
 from ..checkpoints import CLEANER_OFFSET, HIGH_WATERMARK, LEADER_EPOCH, read_checkpoints
@@ -33,48 +32,19 @@ CHECKS = {
     "incomplete_tail": "a log that ends within a batch, while another replica goes on",
     "behind": "a log that ends before another replica, after a whole batch",
 }
-CHECKPOINTS = (HIGH_WATERMARK, LEADER_EPOCH, CLEANER_OFFSET)
+CHECKPOINTS = {HIGH_WATERMARK: WATERMARK, LEADER_EPOCH: EPOCH, CLEANER_OFFSET: CLEANED}
 # Topics that Kafka creates with cleanup.policy=compact.
 _COMPACTED = ("__consumer_offsets", "__transaction_state")
-_KINDS = dict(zip(CHECKPOINTS, (WATERMARK, EPOCH, CLEANED), strict=True))
-_FINDING = pa.struct(
-    [
-        pa.field("check", pa.string()),
-        pa.field("severity", pa.string()),
-        pa.field("offset", pa.int64()),
-        pa.field("end_offset", pa.int64()),
-        pa.field("count", pa.int64()),
-        pa.field("detail", pa.string()),
-    ]
+_TEXT, _INT, _LONG = pa.string(), pa.int32(), pa.int64()
+_OFFSETS = dict.fromkeys(("log_start_offset", "log_end_offset", "high_watermark", "diverges_at"), _LONG)
+_FINDING = dict.fromkeys(("check", "severity", "detail"), _TEXT) | dict.fromkeys(
+    ("offset", "end_offset", "count"), _LONG
 )
-_REPLICAS = pa.schema(
-    [
-        pa.field("topic", pa.string()),
-        pa.field("partition", pa.int32()),
-        pa.field("replica", pa.string()),
-        # Rank by leader epoch and log end, 0 for the newest replica.
-        pa.field("rank", pa.int32()),
-        pa.field("log_start_offset", pa.int64()),
-        pa.field("log_end_offset", pa.int64()),
-        pa.field("leader_epoch", pa.int32()),
-        pa.field("high_watermark", pa.int64()),
-        pa.field("diverges_at", pa.int64()),
-        pa.field("replaced_by_epoch", pa.int32()),
-        pa.field("compacted", pa.bool_()),
-        pa.field("batches", pa.int64()),
-        pa.field("found", pa.list_(_FINDING)),
-    ]
-)
-_RECORDS = pa.schema(
-    [
-        pa.field("file", pa.string()),
-        pa.field("position", pa.int64()),
-        pa.field("offset", pa.int64()),
-        pa.field("timestamp", pa.timestamp("us", tz="UTC")),
-        pa.field("key", pa.binary()),
-        pa.field("control_type", pa.string()),
-    ]
-)
+_FOUND = {"compacted": pa.bool_(), "found": pa.list_(pa.struct(_FINDING.items()))}
+_EPOCHS = {"leader_epoch": _INT, "replaced_by_epoch": _INT}
+_REPLICAS = pa.schema({"topic": _TEXT, "partition": _INT, "replica": _TEXT, "rank": _INT} | _OFFSETS | _EPOCHS | _FOUND)
+_READ = {"position": _LONG, "offset": _LONG, "timestamp": pa.timestamp("us", "UTC"), "key": pa.binary()}
+_RECORDS = pa.schema({"file": _TEXT, "control_type": _TEXT} | _READ)
 
 
 @dataclass(frozen=True)
@@ -91,19 +61,14 @@ class ReplicaComparison:
 
 
 def compare_replicas(
-    spark: SparkSession,
-    paths: Sequence[str],
-    *,
-    glob: str | None = None,
-    recursive: bool = True,
-    max_partition_bytes: int = MAX_PARTITION_BYTES,
+    spark: SparkSession, paths: Sequence[str], *, glob: str | None = None, recursive: bool = True
 ) -> ReplicaComparison:
     """Compare the replicas of each partition in ``paths``, the log directories of several brokers.
 
     A missing path fails the query.
     """
     given: dict[str, Any] = {"owner": "compare_replicas", "glob": glob, "recursive": recursive}
-    files = ranges(spark, paths, **given, max_partition_bytes=max_partition_bytes).where("left_out is null")
+    files = ranges(spark, paths, **given).where("left_out is null")
     return compared(files, {name: read_checkpoints(spark, paths, name, **given) for name in CHECKPOINTS})
 
 
@@ -112,21 +77,12 @@ def compared(
 ) -> ReplicaComparison:
     batches = keep(batches_in(files, added=_EXTRA))
     is_log = F.col("topic").isNotNull() & F.col("partition").isNotNull() & ~F.col("file").endswith(".checkpoint")
-    columns = {
-        "replica": folder(),
-        "base_offset": F.coalesce("base_offset", "last_offset"),
-        "next_offset": next_offset(F.col("last_offset")),
-    }
-    rows = batches.where(is_log).withColumns(columns)
+    base, end = F.coalesce("base_offset", "last_offset"), next_offset(F.col("last_offset"))
+    rows = batches.where(is_log).withColumns({"replica": folder(), "base_offset": base, "next_offset": end})
     sound = rows.where("last_offset is not null")
     replicas = keep(_replicas(rows, sound, checkpoints))
-    found = replicas.select(*LOG, "replica", F.inline("found"))
-    return ReplicaComparison(
-        batches,
-        replicas.drop("found"),
-        found.unionByName(_differing(sound, replicas)),
-        _lost_records(files, sound, replicas),
-    )
+    findings = replicas.select(*LOG, "replica", F.inline("found")).unionByName(_differing(sound, replicas))
+    return ReplicaComparison(batches, replicas.drop("found"), findings, _lost_records(files, sound, replicas))
 
 
 def _of_range(path: str, report: SegmentReport) -> dict[str, Any]:
@@ -135,8 +91,8 @@ def _of_range(path: str, report: SegmentReport) -> dict[str, Any]:
 
 
 _EXTRA = ExtraColumns(
-    (pa.field("path", pa.string()), pa.field("incomplete_tail", pa.int64())),
-    lambda path, _start, _end, rows: (pa.repeat(pa.scalar(path), len(rows)), pa.nulls(len(rows), pa.int64())),
+    (pa.field("path", _TEXT), pa.field("incomplete_tail", _LONG)),
+    lambda path, _start, _end, rows: (pa.repeat(pa.scalar(path), len(rows)), pa.nulls(len(rows), _LONG)),
     _of_range,
 )
 
@@ -147,23 +103,18 @@ def _replicas(rows: DataFrame, sound: DataFrame, checkpoints: Mapping[str, DataF
     of_epochs = sound.groupBy(*LOG, "replica", "leader_epoch").agg(
         F.min("base_offset").alias("start"),
         F.max("next_offset").alias("end"),
-        F.count("*").alias("count"),
         F.max(traces | F.col("topic").isin(*_COMPACTED)).alias("traces"),
     )
-    name = F.regexp_extract("file", NAME_OFFSET, 1)
+    name, tail = F.regexp_extract("file", NAME_OFFSET, 1), F.col("incomplete_tail").alias("end")
     start = F.when(name != "", name.cast("long")).alias("start")
-    of_files = rows.where("incomplete_tail is not null").select(
-        *LOG, "replica", start, F.col("incomplete_tail").alias("end")
-    )
-    seen = {BATCHES: of_epochs, FILE: of_files}
+    of_files = rows.where("incomplete_tail is not null").select(*LOG, "replica", start, tail)
+    seen = [of_epochs.withColumn("kind", F.lit(BATCHES)), of_files.withColumn("kind", F.lit(FILE))]
     for file, entries in checkpoints.items():
-        offset = F.col("offset").alias("start")
-        seen[_KINDS[file]] = entries.where("problem is null").select(
-            *LOG, folder().alias("replica"), "leader_epoch", offset
-        )
-    parts = [df.withColumn("kind", F.lit(kind)) for kind, df in seen.items()]
-    every = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    observation = F.struct("kind", "replica", "leader_epoch", "start", "end", "count", "traces")
+        columns = (folder().alias("replica"), "leader_epoch", F.col("offset").alias("start"))
+        known = entries.where("problem is null").select(*LOG, *columns)
+        seen.append(known.withColumn("kind", F.lit(CHECKPOINTS[file])))
+    every = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), seen)
+    observation = F.struct("kind", "replica", "leader_epoch", "start", "end", "traces")
     partitions = every.groupBy(*LOG).agg(F.collect_list(observation).alias("seen"))
     return partitions.mapInArrow(_compare, struct_type(_REPLICAS))
 
@@ -180,25 +131,19 @@ def _differing(sound: DataFrame, replicas: DataFrame) -> DataFrame:
 
     The cleaner removes batches and changes checksums, but neither the last offsets nor the leader epochs of other batches.
     """
-    end = F.coalesce("diverges_at", "log_end_offset").alias("end")
-    logs = replicas.select(*LOG, "compacted", "replica", "rank", F.col("log_start_offset").alias("start"), end)
+    begin, end = F.col("log_start_offset").alias("start"), F.coalesce("diverges_at", "log_end_offset").alias("end")
+    logs = replicas.select(*LOG, "compacted", "replica", "rank", begin, end)
     partitions = logs.groupBy(*LOG, "compacted").agg(F.collect_list(F.struct("rank", "start", "end")).alias("logs"))
-    partitions = partitions.where(F.size("logs") > 1)
-    content = F.xxhash64("last_offset", "leader_epoch", F.when(~F.col("compacted"), F.col("crc")))
-    offsets = (
-        sound.join(F.broadcast(logs), [*LOG, "replica"])
-        .where("base_offset < end")
-        .groupBy(*LOG, "base_offset")
-        .agg(
-            F.collect_set(F.struct("rank", content.alias("content"))).alias("batches"),
-            F.max("next_offset").alias("end"),
-        )
-        .join(F.broadcast(partitions), [*LOG])
+    content = F.xxhash64("last_offset", "leader_epoch", F.when(~F.col("compacted"), F.col("crc"))).alias("content")
+    below = sound.join(F.broadcast(logs), [*LOG, "replica"]).where("base_offset < end")
+    offsets = below.groupBy(*LOG, "base_offset").agg(
+        F.collect_set(F.struct("rank", content)).alias("batches"), F.max("next_offset").alias("end")
     )
-    base, first, present = F.col("base_offset"), F.array_min("batches")["content"], F.col("batches.rank")
+    offsets = offsets.join(F.broadcast(partitions.where("size(logs) > 1")), [*LOG])
+    base, first, rank = F.col("base_offset"), F.array_min("batches")["content"], F.col("batches.rank")
     other = F.filter("batches", lambda batch: batch["content"] != first)
     within = F.filter("logs", lambda log: (log["start"] <= base) & (base < log["end"]) & ~F.col("compacted"))
-    absent = F.array_except(F.transform(within, lambda log: log["rank"]), present)
+    absent = F.array_except(F.transform(within, lambda log: log["rank"]), rank)
     checks = F.create_map(F.lit("differs"), F.transform(other, lambda batch: batch["rank"]), F.lit("missing"), absent)
     each = offsets.select(*LOG, base, "end", F.explode(checks).alias("check", "ranks"))
     found = each.select("*", F.explode("ranks").alias("rank")).groupBy(*LOG, "rank", "check")
@@ -206,64 +151,39 @@ def _differing(sound: DataFrame, replicas: DataFrame) -> DataFrame:
         F.min(base).alias("offset"),
         F.max("end").alias("end_offset"),
         F.sum(F.col("end") - base).alias("count"),
-        F.count("*").alias("batches"),
+        text(F.count("*"), " batches").alias("detail"),
+        F.when(F.col("check") == "differs", "error").otherwise("warning").alias("severity"),
     )
-    differs = F.col("check") == "differs"
-    what = F.when(differs, " batches that differ in another replica").otherwise(" batches of another replica")
-    return counted.join(replicas.select(*LOG, "rank", "replica"), [*LOG, "rank"]).select(
-        *LOG,
-        "replica",
-        "check",
-        F.when(differs, "error").otherwise("warning").alias("severity"),
-        "offset",
-        "end_offset",
-        "count",
-        text(F.col("batches"), what).alias("detail"),
-    )
+    return counted.join(replicas.select(*LOG, "rank", "replica"), [*LOG, "rank"]).drop("rank")
 
 
 def _lost_records(files: DataFrame, sound: DataFrame, replicas: DataFrame) -> DataFrame:
-    splits = replicas.where("diverges_at is not null")
-    splits = splits.select(*LOG, "replica", "diverges_at", "replaced_by_epoch", "high_watermark")
-    batches = (
-        sound.join(F.broadcast(splits), [*LOG, "replica"])
-        .where("next_offset > diverges_at")
-        .groupBy(*LOG, "base_offset", "leader_epoch")
-        .agg(
-            F.max(F.struct("records", "path", "file", "position")).alias("copy"),
-            F.min("diverges_at").alias("diverges_at"),
-            F.max("replaced_by_epoch").alias("replaced_by_epoch"),
-            F.max("high_watermark").alias("high_watermark"),
-            F.sort_array(F.collect_set("replica")).alias("replicas"),
-        )
-        .select("*", "copy.path", "copy.file", "copy.position")
+    names = ("diverges_at", "replaced_by_epoch", "high_watermark")
+    splits = replicas.where("diverges_at is not null").select(*LOG, "replica", *names)
+    lost = sound.join(F.broadcast(splits), [*LOG, "replica"]).where("next_offset > diverges_at")
+    batches = lost.groupBy(*LOG, "base_offset", "leader_epoch").agg(
+        F.max(F.struct("records", "path", "file", "position")).alias("copy"),
+        F.min("diverges_at").alias("diverges_at"),
+        F.max("replaced_by_epoch").alias("replaced_by_epoch"),
+        F.max("high_watermark").alias("high_watermark"),
+        F.sort_array(F.collect_set("replica")).alias("replicas"),
     )
+    batches = batches.select("*", "copy.path", "copy.file", "copy.position")
     bounds = batches.groupBy("path").agg(F.min("position").alias("low"), (F.max("position") + 1).alias("high"))
     parts = files.join(F.broadcast(bounds), "path").where("start < high and (end is null or end > low)")
     parts = parts.select("path", F.greatest("start", "low").alias("start"), F.least("end", "high").alias("end"))
     records = parts.mapInArrow(_records, struct_type(_RECORDS)).join(batches, ["file", "position"])
-    return records.where("offset is null or offset >= diverges_at").select(
-        *LOG,
-        "offset",
-        "leader_epoch",
-        "replaced_by_epoch",
-        F.substring(F.sha2("key", 256), 1, 16).alias("key_hash"),
-        "timestamp",
-        "control_type",
-        F.when(F.col("offset") < F.col("high_watermark"), True).alias("visible_to_consumers"),
-        "replicas",
-        "file",
-        "position",
-    )
+    key_hash = F.substring(F.sha2("key", 256), 1, 16).alias("key_hash")
+    visible = F.when(F.col("offset") < F.col("high_watermark"), True).alias("visible_to_consumers")
+    columns = ("offset", "leader_epoch", "replaced_by_epoch", key_hash, "timestamp", "control_type", visible)
+    return records.where("offset is null or offset >= diverges_at").select(*LOG, *columns, "replicas", "file")
 
 
 def _records(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for part in parts:
-        for row in part.to_pylist():
-            path, bounds = row["path"], {"start": row["start"], "end": row["end"]}
-            columns = [name for name in _RECORDS.names if name != "file"]
-            given = {**reader_arguments(path), **bounds, "mode": "PERMISSIVE", "control_records": True}
-            with read_segments(**given, columns=[*columns, "corrupt"]) as reader:
-                for batch in reader:
-                    file = pa.repeat(pa.scalar(display_path(path)), len(batch))
-                    yield pa.RecordBatch.from_arrays([file, *(batch.column(name) for name in columns)], schema=_RECORDS)
+    columns = _RECORDS.names[1:]
+    for row in (row for part in parts for row in part.to_pylist()):
+        given = {**reader_arguments(row["path"]), "start": row["start"], "end": row["end"], "mode": "PERMISSIVE"}
+        with read_segments(**given, control_records=True, columns=[*columns, "corrupt"]) as reader:
+            for batch in reader:
+                file = pa.repeat(pa.scalar(display_path(row["path"])), len(batch))
+                yield pa.RecordBatch.from_arrays([file, *(batch.column(name) for name in columns)], schema=_RECORDS)
