@@ -36,6 +36,7 @@ JOBS = {
     "groups": (LOGS, "--data", LOGS),
     "metadata_diff": (LOGS, "--before-offset", "78"),
     "segments": (LOGS,),
+    "replicas": (LOGS,),
     "encodings": ("consumer_offsets", LOGS),
     "internal_topics": ("transaction_state", LOGS, "--latest"),
     "batching": (LOGS,),
