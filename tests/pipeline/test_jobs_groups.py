@@ -197,7 +197,7 @@ def test_groups_job_reports_resets_and_lag(
         "billing": 4,
         "audit": 1,
     }
-    (as_of,) = families["kafka_messages_spark_groups_as_of_timestamp_seconds"]
+    (as_of,) = families["kafka_messages_spark_as_of_timestamp_seconds"]
     assert as_of.value == at(300) / 1000
     by_name = {row.group: row for row in spark.read.parquet(f"{out}/groups").collect()}
     audit, billing = by_name["audit"], by_name["billing"]

@@ -35,7 +35,7 @@ from kafka_messages_spark.jobs._output import (
     save,
     writers,
 )
-from kafka_messages_spark.jobs._report import JobFinding, JobReport, JobRun, Severity, size, timestamp
+from kafka_messages_spark.jobs._report import PREFIX, Gauge, JobFinding, JobReport, JobRun, Severity, size, timestamp
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
@@ -112,12 +112,14 @@ class Job:
 
     def as_of(self, times: DataFrame) -> tuple[int | None, str]:
         """Return ``--as-of``, or else the newest time in the only column of ``times``, in ms and as text."""
-        if (given := self.args.as_of) is not None:
-            return given, timestamp(given)
-        newest: int | None = times.agg(F.unix_millis(F.max(times.columns[0]))).collect()[0][0]
-        return newest, (
-            "unknown, no timestamps found" if newest is None else f"{timestamp(newest)}, the newest record read"
-        )
+        now: int | None = self.args.as_of
+        if now is None:
+            now = times.agg(F.unix_millis(F.max(times.columns[0]))).collect()[0][0]
+        if now is None:
+            return None, "unknown, no timestamps found"
+        of_job = [({"job": self.name}, now / 1000)]
+        self.report.gauges.append(Gauge(f"{PREFIX}_as_of_timestamp_seconds", "Time that ages refer to.", of_job))
+        return now, timestamp(now) if self.args.as_of is not None else f"{timestamp(now)}, the newest record read"
 
     def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
         """Add ``count`` findings; those of severity ``info`` do not affect the exit status."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
@@ -12,94 +12,72 @@ from kafka_messages_spark.analyses.lag import STATUSES
 from kafka_messages_spark.jobs._report import PREFIX, Gauge
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import DataFrame
 
 # Maximum rows of a data frame in a report.
 MAX_ROWS = 1_000_000
-_PARTITION = ("group", "topic", "partition")
-# Labels of kminion.
-_LABELS = ("group_id", "topic_name", "partition_id")
-_KMINION = "kminion_kafka_consumer_group"
-_OURS = f"{PREFIX}_consumer_group_topic_partition"
+_WORDS = ", ".join(f"{number} {status}" for number, status in enumerate(STATUSES))
+_KMINION, _OURS = "kminion_kafka_consumer_group", f"{PREFIX}_consumer_group_topic_partition"
+_LABELS = {"group_id": "group", "topic_name": "topic", "partition_id": "partition"}
+# Columns and descriptions of gauges by name.
+_LAG = {
+    f"{_KMINION}_topic_partition_lag": ("lag", "Records from the committed offset to the log end."),
+    f"{_OURS}_time_lag_seconds": ("time_lag", "Time from the next record to read to the newest of the partition."),
+    f"{_OURS}_oldest_unread_seconds": ("oldest_unread", "Time from the next record to read to the time of the report."),
+}
+_OF_TOPICS = {
+    f"{_KMINION}_topic_lag": ("lag", "Sum of the lag of the topic's partitions."),
+    f"{_KMINION}_topic_offset_sum": ("offsets", "Sum of the committed offsets of the topic's partitions."),
+}
+_SHARES = {f"{PREFIX}_share_group_topic_partition_lag": ("lag", "Records that are neither completed nor archived.")}
 
 
-def lag_gauges(owner: str, tables: Mapping[str, DataFrame], now: int | None) -> list[Gauge]:
+def lag_gauges(owner: str, tables: Mapping[str, DataFrame]) -> list[Gauge]:
     """Return gauges of the tables of the job ``groups``; raise PySparkValueError above ``MAX_ROWS`` rows of a table."""
-    known = _rows(owner, tables["offsets"].where("lag is not null").orderBy(*_PARTITION))
-    shares = tables.get("share_offsets")
-    if shares is not None:  # a topic that was created anew has two IDs
-        shares = (
-            shares.where("lag is not null").groupBy(*_PARTITION).agg(F.max("lag").alias("lag")).orderBy(*_PARTITION)
-        )
-    of_shares = [] if shares is None else _rows(owner, shares)
-    topics: dict[tuple[str, str], list[Row]] = {}
-    for row in known:
-        topics.setdefault((row["group"], row["topic"]), []).append(row)
+    number = F.array_position(F.array(*map(F.lit, STATUSES)), F.col("status")) - 1
+    seconds = {name: F.col(f"{name}_ms") / 1000 for name in ("time_lag", "oldest_unread")}
+    known = tables["offsets"].where("lag is not null").withColumns({**seconds, "number": number})
+    sums = {"lag": "lag", "committed_offset": "offsets"}
+    wide = [F.sum(F.col(column).cast("decimal(38,0)")).alias(name) for column, name in sums.items()]
+    topics, groups = known.groupBy("group", "topic").agg(*wide), tables["groups"].withColumn("number", number)
+    found = [
+        *_gauges(owner, known, _LABELS, _LAG),
+        *_gauges(owner, topics, dict(list(_LABELS.items())[:2]), _OF_TOPICS),
+        *_gauges(owner, groups, {"group_id": "group"}, {f"{_KMINION}_members": ("members", "Members of the group.")}),
+    ]
+    for status, of, labels in (
+        ("burrow_kafka_consumer_status", groups, ("group",)),
+        ("burrow_kafka_topic_partition_status", known, ("group", "topic", "partition")),
+    ):
+        names = {"consumer_group" if label == "group" else label: label for label in labels}
+        found += _gauges(owner, of, names, {status: ("number", f"Status by Burrow's rules: {_WORDS}.")})
+    if (shares := tables.get("share_offsets")) is not None:  # a topic that was created anew has two IDs
+        newest = shares.groupBy(*_LABELS.values()).agg(F.max("lag").alias("lag"))
+        found += _gauges(owner, newest.where("lag is not null"), _LABELS, _SHARES)
+    return found
 
-    def by_partition(name: str, text: str, value: Callable[[Row], Any], *labels: str) -> Gauge:
-        return Gauge(name, text, [(_labels(row, labels or _LABELS), value(row)) for row in known])
 
-    def by_topic(name: str, text: str, column: str) -> Gauge:
-        sums = {key: sum(row[column] for row in rows) for key, rows in topics.items()}
-        return Gauge(name, text, [({"group_id": key[0], "topic_name": key[1]}, total) for key, total in sums.items()])
-
-    of_groups = _rows(owner, tables["groups"].select("group", "members", "status").orderBy("group"))
-    members = [({"group_id": row["group"]}, row["members"]) for row in of_groups]
-    statuses = [({"consumer_group": row["group"]}, _number(row["status"])) for row in of_groups]
-    words = ", ".join(f"{number} {status}" for number, status in enumerate(STATUSES))
+def topic_gauges(owner: str, topics: DataFrame) -> list[Gauge]:
+    """Return gauges of the table ``topics`` of the job ``inventory``."""
+    columns = {"topic_name": "topic", "partition_count": "partitions", "replication_factor": "replication_factor"}
+    info = {"kminion_kafka_topic_info": ("one", "Settings of the topic in the metadata log.")}
+    size = {"kminion_kafka_topic_log_dir_size_total_bytes": ("stored_bytes", "Size of all copies of the partitions.")}
+    known = topics.where("replication_factor is not null").withColumn("one", F.lit(1)).fillna("", ["cleanup_policy"])
     return [
-        by_partition(
-            f"{_KMINION}_topic_partition_lag",
-            "Records from the committed offset to the log end.",
-            lambda row: row["lag"],
-        ),
-        by_topic(f"{_KMINION}_topic_lag", "Sum of the lag of the topic's partitions.", "lag"),
-        by_topic(
-            f"{_KMINION}_topic_offset_sum",
-            "Sum of the committed offsets of the topic's partitions.",
-            "committed_offset",
-        ),
-        Gauge(f"{_KMINION}_members", "Members of the group.", members),
-        Gauge("burrow_kafka_consumer_status", f"Status of the group: {words}.", statuses),
-        by_partition(
-            "burrow_kafka_topic_partition_status",
-            f"Status of the partition: {words}.",
-            lambda row: _number(row["status"]),
-            *("consumer_group", "topic", "partition"),
-        ),
-        by_partition(
-            f"{_OURS}_time_lag_seconds",
-            "Time from the next record to read to the newest record of the partition.",
-            lambda row: _seconds(row["time_lag_ms"]),
-        ),
-        by_partition(
-            f"{_OURS}_oldest_unread_seconds",
-            "Time from the next record to read to the time of the report.",
-            lambda row: _seconds(row["oldest_unread_ms"]),
-        ),
-        Gauge(
-            f"{PREFIX}_share_group_topic_partition_lag",
-            "Records from the start offset to the log end that are not completed.",
-            [(_labels(row, _LABELS), row["lag"]) for row in of_shares],
-        ),
-        Gauge(f"{PREFIX}_groups_as_of_timestamp_seconds", "Time of the report.", [({}, _seconds(now))]),
+        *_gauges(owner, known, columns | {"cleanup_policy": "cleanup_policy"}, info),
+        *_gauges(owner, topics, {"topic_name": "topic"}, size),
     ]
 
 
-def _labels(row: Row, names: Sequence[str]) -> dict[str, object]:
-    return {name: row[column] for name, column in zip(names, _PARTITION, strict=True)}
-
-
-def _rows(owner: str, df: DataFrame) -> Sequence[Row]:
-    rows = df.limit(MAX_ROWS + 1).collect()
+def _gauges(
+    owner: str, df: DataFrame, labels: Mapping[str, str], metrics: Mapping[str, tuple[str, str]]
+) -> list[Gauge]:
+    columns = [*labels.values(), *(column for column, _ in metrics.values())]
+    rows = df.select(*columns).orderBy(*labels.values()).limit(MAX_ROWS + 1).collect()
     if len(rows) > MAX_ROWS:
         raise invalid_argument(f"{owner}: --report: more than {MAX_ROWS} rows for OpenMetrics; write tables (--output)")
-    return rows
-
-
-def _number(status: str | None) -> int | None:
-    return None if status is None else STATUSES.index(status)
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000
+    keys = [{label: row[column] for label, column in labels.items()} for row in rows]
+    return [
+        Gauge(name, text, [(key, row[column]) for key, row in zip(keys, rows, strict=True)])
+        for name, (column, text) in metrics.items()
+    ]

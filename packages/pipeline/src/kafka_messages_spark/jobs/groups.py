@@ -103,7 +103,7 @@ def work(job: _cli.Job) -> None:
     picture = charts.picture(tables["history"], tables["offsets"], batches) if job.draws else None
     _report(job, records, tables, as_of, picture)
     if job.exports:
-        job.report.gauges += lag_gauges(job.name, tables, now)
+        job.report.gauges += lag_gauges(job.name, tables)
     for name, table in tables.items():
         job.write(name, table)
     job.unreadable(reduce(DataFrame.unionByName, unreadable))

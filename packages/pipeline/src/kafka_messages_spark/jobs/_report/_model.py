@@ -84,7 +84,7 @@ class JobReport:
             type_ = next((name for kind, name in _TYPES if isinstance(each.dataType, kind)), "text")
             show = (formats or {}).get(each.name) or _show(each.name, type_)
             columns.append(
-                TableColumn(each.name, type_, show, isinstance(each.dataType, NumericType), _UNITS.get(show)),
+                TableColumn(each.name, type_, show, isinstance(each.dataType, NumericType), _unit(each.name, show)),
             )
         self.parts.append(Table(columns, [tuple(row) for row in rows[:limit]], max(0, count - limit)))
         return count
@@ -112,6 +112,11 @@ def _show(name: str, type_: str) -> Callable[[Any], str]:
     if name.endswith("_ms"):
         return duration
     return format_path if name == "file" else format_value
+
+
+def _unit(name: str, show: Callable[[Any], str]) -> str | None:
+    suffix = name.rpartition("_")[2] if "_" in name else ""
+    return _UNITS.get(show) or (suffix if suffix in _UNITS.values() else None)
 
 
 def _type_of(values: Sequence[object]) -> str:
