@@ -81,6 +81,7 @@ HEALTHY = [
     ("groups", ["--data", "{logs}", *STORM]),
     ("segments", []),
     ("batching", []),
+    ("inventory", []),
     *((job, [topic]) for job in ("internal_topics", "encodings") for topic in TOPICS),
 ]
 

@@ -136,6 +136,7 @@ def _of_batches(batches: DataFrame) -> DataFrame:
             F.min(F.when(is_data, F.coalesce("first_timestamp", "max_timestamp"))).alias("first_timestamp"),
             F.max(F.when(is_data, F.col("max_timestamp"))).alias("last_timestamp"),
             F.count_if(~is_sound).alias("unreadable"),
+            F.count_if(is_sound).alias("sound"),
         )
         .withColumnRenamed("median_size", "median_bytes")
     )
@@ -146,13 +147,14 @@ def _named() -> Column:
 
 
 def _flags(stale_before: int) -> Column:
-    has_files, is_empty = F.col("files") > 0, F.col("batches") == 0
-    is_read = F.col("unreadable") == 0
+    has_files, is_empty, is_read = F.col("files") > 0, F.col("batches") == 0, F.col("unreadable") == 0
+    # A file with bytes and without a batch may be damaged.
+    is_known = (F.col("bytes") == 0) | (F.col("sound") > 0)
     conditions = (
         is_read & (F.unix_millis("last_timestamp") < stale_before),
         (F.col("groups") == 0) & ~F.col("topic").startswith("__"),
         has_files & ~is_empty & (F.col("bytes") < _TINY) & (F.col("most_files") == 1),
-        has_files & is_empty & is_read,
+        has_files & is_empty & is_read & is_known,
         F.col("replication_factor") == 1,
         ~has_files,
     )
