@@ -154,16 +154,9 @@ def test_topics_are_listed_with_sizes_settings_and_flags(
     ):
         assert line in printed
     families = {each.name: each.samples for each in text_string_to_metric_families(places["prom"].read_text())}
-    stored = {
-        each.labels["topic_name"]: each.value for each in families["kminion_kafka_topic_log_dir_size_total_bytes"]
-    }
-    assert stored == {name: row.stored_bytes for name, row in rows.items()}
-    assert {
-        "topic_name": "orders",
-        "partition_count": "3",
-        "replication_factor": "2",
-        "cleanup_policy": "compact,delete",
-    } in [each.labels for each in families["kminion_kafka_topic_info"]]
+    assert [each.value for each in families["kafka_messages_spark_inventory_stored_bytes"]] == [
+        content["figures"]["stored_bytes"]
+    ]
     written = [printed.encode(), *(place.read_bytes() for place in places.values())]
     assert [leaked(text, [SECRET.encode()]) for text in written] == [[]] * 5
     assert places["html"].read_text().count("<tr>") == 1 + len(rows) + 2

@@ -123,22 +123,18 @@ def _of_batches(batches: DataFrame) -> DataFrame:
     is_data = is_sound & ~F.col("is_control") & (F.coalesce("records", F.lit(1)) > 0)
 
     def median(name: str) -> Column:
-        return F.percentile_approx(F.when(is_data, F.col(name)), 0.5).cast("long").alias(f"median_{name}")
+        return F.percentile_approx(F.when(is_data, F.col(name)), 0.5).cast("long")
 
-    return (
-        rows.groupBy(_named())
-        .agg(
-            F.count_if(is_data).alias("batches"),
-            F.sum(F.when(is_data, F.col("records"))).alias("records"),
-            median("records"),
-            median("size"),
-            F.array_join(F.array_sort(F.collect_set(F.when(is_data, F.col("compression")))), ", ").alias("compression"),
-            F.min(F.when(is_data, F.coalesce("first_timestamp", "max_timestamp"))).alias("first_timestamp"),
-            F.max(F.when(is_data, F.col("max_timestamp"))).alias("last_timestamp"),
-            F.count_if(~is_sound).alias("unreadable"),
-            F.count_if(is_sound).alias("sound"),
-        )
-        .withColumnRenamed("median_size", "median_bytes")
+    return rows.groupBy(_named()).agg(
+        F.count_if(is_data).alias("batches"),
+        F.sum(F.when(is_data, F.col("records"))).alias("records"),
+        median("records").alias("median_records"),
+        median("size").alias("median_bytes"),
+        F.array_join(F.array_sort(F.collect_set(F.when(is_data, F.col("compression")))), ", ").alias("compression"),
+        F.min(F.when(is_data, F.coalesce("first_timestamp", "max_timestamp"))).alias("first_timestamp"),
+        F.max(F.when(is_data, F.col("max_timestamp"))).alias("last_timestamp"),
+        F.count_if(~is_sound).alias("unreadable"),
+        F.count_if(is_sound).alias("sound"),
     )
 
 

@@ -57,18 +57,6 @@ def lag_gauges(owner: str, tables: Mapping[str, DataFrame]) -> list[Gauge]:
     return found
 
 
-def topic_gauges(owner: str, topics: DataFrame) -> list[Gauge]:
-    """Return gauges of the table ``topics`` of the job ``inventory``."""
-    columns = {"topic_name": "topic", "partition_count": "partitions", "replication_factor": "replication_factor"}
-    info = {"kminion_kafka_topic_info": ("one", "Settings of the topic in the metadata log.")}
-    size = {"kminion_kafka_topic_log_dir_size_total_bytes": ("stored_bytes", "Size of all copies of the partitions.")}
-    known = topics.where("replication_factor is not null").withColumn("one", F.lit(1)).fillna("", ["cleanup_policy"])
-    return [
-        *_gauges(owner, known, columns | {"cleanup_policy": "cleanup_policy"}, info),
-        *_gauges(owner, topics, {"topic_name": "topic"}, size),
-    ]
-
-
 def _gauges(
     owner: str, df: DataFrame, labels: Mapping[str, str], metrics: Mapping[str, tuple[str, str]]
 ) -> list[Gauge]:

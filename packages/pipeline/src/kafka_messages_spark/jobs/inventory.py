@@ -19,7 +19,6 @@ from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.jobs import _cli, _output
-from kafka_messages_spark.jobs._gauges import topic_gauges
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import duration, size
 
@@ -48,8 +47,6 @@ def work(job: _cli.Job) -> None:
     now, as_of = job.as_of(batches.select("max_timestamp"))
     topics = job.keep(analysis.inventory(files, batches, settings, readers, as_of=now or 0, stale_days=args.stale_days))
     _report(job, topics, {"as of": as_of, "metadata": state, "group offsets": _words(files, readers is not None)})
-    if job.exports:
-        job.report.gauges += topic_gauges(job.name, topics)
     job.write("topics", topics)
     others = _output.corrupt_batches(batches).where(~F.coalesce("topic", F.lit("")).isin(list(logs)))
     job.unreadable(reduce(DataFrame.unionByName, map(_output.bad_records, logs.values()), others))
