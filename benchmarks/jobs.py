@@ -40,6 +40,7 @@ JOBS = {
     "encodings": ("consumer_offsets", LOGS),
     "internal_topics": ("transaction_state", LOGS, "--latest"),
     "batching": (LOGS,),
+    "inventory": (LOGS,),
 }
 HEADER = ("job", "CPU s", "of it Python", "beyond a session", "Spark jobs", "stages", "tasks")
 

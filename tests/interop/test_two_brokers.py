@@ -83,6 +83,7 @@ HEALTHY = [
     ("segments", []),
     ("replicas", []),
     ("batching", []),
+    ("inventory", []),
     *((job, [topic]) for job in ("internal_topics", "encodings") for topic in TOPICS),
 ]
 

@@ -14,10 +14,19 @@ from jsonschema import Draft202012Validator
 from pyspark.sql import DataFrame, SparkSession
 
 from kafka_messages_spark import consumer_offsets, register
-from kafka_messages_spark.analyses import batching, encodings, groups, metadata, replicas, segments, transactions
+from kafka_messages_spark.analyses import (
+    batching,
+    encodings,
+    groups,
+    inventory,
+    metadata,
+    replicas,
+    segments,
+    transactions,
+)
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, share_group_state, transaction_state
-from kafka_messages_spark.analyses.lag import with_lag_times
+from kafka_messages_spark.analyses.lag import with_lag_times, with_statuses
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.jobs import _cli, _output, _report
@@ -26,7 +35,10 @@ from kafka_messages_spark.sources._segment_ranges import ranges
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "spark-jobs.md").read_text()
-JOBS = ("transactions", "groups", "metadata_diff", "segments", "replicas", "encodings", "batching", "internal_topics")
+JOBS = (
+    *("transactions", "groups", "metadata_diff", "segments", "replicas", "encodings", "inventory", "batching"),
+    "internal_topics",
+)
 
 
 def section(job: str) -> str:
@@ -55,7 +67,9 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     of_groups = {
         "commits": commits,
         "history": history,
-        "offsets": with_lag_times(groups.committed_offsets(history, partitions), batches),
+        "offsets": with_statuses(
+            with_lag_times(groups.committed_offsets(history, partitions), batches), history, batches, 0
+        ),
         "resets": groups.resets(history),
         "storms": groups.commit_storms(commits),
         "removed_offsets": groups.removed_offsets(history),
@@ -88,6 +102,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
             "histogram": encodings.histogram(measured),
             "messages": encodings.totals(measured),
         },
+        "inventory": unreadable | {"topics": inventory.inventory(files, batches, None, None, as_of=0)},
         "batching": unreadable
         | {level: batching.at_level(sums, level) for level in batching.LEVELS if level != "all"}
         | {

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,8 +25,17 @@ from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
 from kafka_messages_spark.jobs import _local_mode
 from kafka_messages_spark.jobs._errors import message_of
-from kafka_messages_spark.jobs._output import add_arguments, check_place, check_tables, inputs, is_page, save, writers
-from kafka_messages_spark.jobs._report import JobFinding, JobReport, JobRun, Severity, size
+from kafka_messages_spark.jobs._output import (
+    add_arguments,
+    check_place,
+    check_tables,
+    inputs,
+    is_openmetrics,
+    is_page,
+    save,
+    writers,
+)
+from kafka_messages_spark.jobs._report import PREFIX, Gauge, JobFinding, JobReport, JobRun, Severity, size, timestamp
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
@@ -95,6 +104,22 @@ class Job:
     def draws(self) -> bool:
         """True if a report is written as HTML, the format with charts."""
         return any(map(is_page, self.args.report))
+
+    @property
+    def exports(self) -> bool:
+        """True if a report is written as OpenMetrics, the format with gauges."""
+        return any(map(is_openmetrics, self.args.report))
+
+    def as_of(self, times: DataFrame) -> tuple[int | None, str]:
+        """Return ``--as-of``, or else the newest time in the only column of ``times``, in ms and as text."""
+        now: int | None = self.args.as_of
+        if now is None:
+            now = times.agg(F.unix_millis(F.max(times.columns[0]))).collect()[0][0]
+        if now is None:
+            return None, "unknown, no timestamps found"
+        of_job = [({"job": self.name}, now / 1000)]
+        self.report.gauges.append(Gauge(f"{PREFIX}_as_of_timestamp_seconds", "Time that ages refer to.", of_job))
+        return now, timestamp(now) if self.args.as_of is not None else f"{timestamp(now)}, the newest record read"
 
     def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
         """Add ``count`` findings; those of severity ``info`` do not affect the exit status."""
@@ -289,10 +314,10 @@ def parser(name: str, description: str) -> ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="also write the report to this file: .html with charts, .json, .md, else text; may be repeated",
+        help="also write the report to this file: .html with charts, .json, .md, .prom, else text; may be repeated",
     )
     out.add_argument(
-        "--limit", type=positive, default=20, metavar="N", help="maximum rows of a table in the report (20)"
+        "--limit", type=positive, default=20, metavar="N", help="maximum rows of a table in the report (%(default)s)"
     )
     out.add_argument("--width", type=positive, metavar="N", help="line width on stdout; default: terminal width")
     out.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
@@ -307,6 +332,24 @@ def show_secrets(parser: ArgumentParser) -> None:
         action="store_true",
         help="show SCRAM credentials and settings that are or may be passwords",
     )
+
+
+def add_as_of(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--as-of", type=_time, metavar="TIME", help="time that ages refer to; default: the newest record read"
+    )
+
+
+def _time(text: str) -> int:
+    if text.isdecimal():
+        return int(text)
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(
+            f"expected a time such as 2026-11-21T10:00:00Z, or milliseconds since the epoch, got {text!r}"
+        ) from None
+    return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def positive(text: str) -> int:

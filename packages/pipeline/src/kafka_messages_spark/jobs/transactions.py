@@ -6,10 +6,10 @@ spark-submit transactions.py /kafka/orders-* --transaction-state /kafka/__transa
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from functools import reduce
 
 from kafka_records.segments.names import topic_of
 from pyspark.sql import DataFrame
@@ -28,7 +28,7 @@ from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli, _output
 from kafka_messages_spark.jobs._charts import transactions as charts
 from kafka_messages_spark.jobs._local_mode import Input
-from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
+from kafka_messages_spark.jobs._report import Severity, size
 
 STATE_TOPIC = "__transaction_state"
 # Verdicts, worst first.
@@ -66,7 +66,8 @@ def work(job: _cli.Job) -> None:
         unreadable = unreadable.unionByName(_output.damaged_checkpoints(each))
     partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
     found = job.keep(txn.find_transactions(batches))
-    now = _as_of(args.as_of, partitions, states)
+    times = [partitions.select("last_timestamp"), *([states.select("timestamp")] if states is not None else [])]
+    now, as_of = job.as_of(reduce(DataFrame.union, times))
     job.progress("detecting open transactions")
     opened = job.keep(
         txn.open_transactions(
@@ -75,7 +76,7 @@ def work(job: _cli.Job) -> None:
     )
     stable = txn.stable_offsets(found, partitions, high_watermarks(watermarks))
     known = _ids(states, read, unread)
-    _report(job, now, opened, found, stable, states, known)
+    _report(job, now, as_of, opened, found, stable, states, known)
     job.write("open_transactions", opened)
     job.write("completed_transactions", found.where("status <> 'open'"))
     job.write("partitions", stable)
@@ -97,6 +98,7 @@ def _ids(states: DataFrame | None, read: int, unread: int) -> str:
 def _report(
     job: _cli.Job,
     now: int | None,
+    as_of: str,
     opened: DataFrame,
     found: DataFrame,
     stable: DataFrame,
@@ -114,7 +116,7 @@ def _report(
     words = [f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts]
     report.facts(
         {
-            "as of": "unknown, no timestamps found" if now is None else timestamp(now),
+            "as of": as_of,
             "data": f"{total[0]} partitions, {total[1] or 0} files, {total[2] or 0} batches",
             "transactional ids": known,
             "open": ", ".join(words) or "none",
@@ -141,11 +143,11 @@ def _report(
             "state",
             "first_offset",
             "records",
-            F.col("age_ms").alias("age"),
+            "age_ms",
             "reason",
             "note",
         )
-        report.frame(rows, limit, {"age": duration})
+        report.frame(rows, limit)
     if limits := [f"{count} {verdict}: {text}." for verdict, text, count in counted if text is not None]:
         report.section("Limitations")
         for line in limits:
@@ -160,15 +162,11 @@ def _report(
         by_age = txn.producers(found, states).orderBy(F.desc("open"), F.desc("longest_duration_ms"), "producer_id")
         names = ("producer_id", "transactional_id", "transactions", "committed", "aborted", "open", "records")
         spans = ("mean_duration_ms", "longest_duration_ms")
-        renamed = [F.col(name).alias(name.removesuffix("_ms")) for name in spans]
-        report.frame(by_age.select(*names, "bytes", *renamed), limit, _FORMATS)
+        report.frame(by_age.select(*names, "bytes", *spans), limit, {"bytes": size})
 
 
 def _counts(found: DataFrame) -> Counter[str]:
     return Counter(dict(found.groupBy("status").count().collect()))
-
-
-_FORMATS = {"mean_duration": duration, "longest_duration": duration, "bytes": size}
 
 
 def _state_files(files: DataFrame) -> list[str]:
@@ -182,27 +180,6 @@ def _coordinators(files: Sequence[str]) -> tuple[int, int]:
     return len(found), max(numbers) + 1 - len(numbers) if numbers and None not in found else 0
 
 
-def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -> int | None:
-    if given is not None:
-        return given
-    newest = [partitions.agg(F.unix_millis(F.max("last_timestamp"))).collect()[0][0]]
-    if states is not None:
-        newest.append(states.agg(F.unix_millis(F.max("timestamp"))).collect()[0][0])
-    return max((each for each in newest if each is not None), default=None)
-
-
-def _time(text: str) -> int:
-    if text.isdecimal():
-        return int(text)
-    try:
-        given = datetime.fromisoformat(text)
-    except ValueError:
-        raise ArgumentTypeError(
-            f"expected a time such as 2026-11-21T10:00:00Z, or milliseconds since the epoch, got {text!r}"
-        ) from None
-    return round((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
 def _parser() -> ArgumentParser:
     parser = _cli.parser("transactions", "Open and hanging transactions across data segments and __transaction_state.")
     parser.add_argument("paths", nargs="+", help="data segments, or folders searched for segments; paths or URIs")
@@ -213,9 +190,7 @@ def _parser() -> ArgumentParser:
         help="segments of __transaction_state, unless they are among PATHS; required to "
         "identify hanging transactions and their owners",
     )
-    parser.add_argument(
-        "--as-of", type=_time, metavar="TIME", help="time of the verdicts; default: the newest timestamp read"
-    )
+    _cli.add_as_of(parser)
     parser.add_argument(
         "--max-timeout-ms",
         type=_cli.positive,
