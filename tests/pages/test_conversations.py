@@ -129,9 +129,8 @@ def test_each_page_links_to_the_terms(pages: Mapping[str, Parsed]) -> None:
 
 
 def test_step_1_of_the_transaction_has_the_levels_of_the_feature() -> None:
-    levels = [
-        level_of("transaction.version", FOLDER / each["file"]) for each in annotation("transaction")["captures"]
-    ]
+    captures = annotation("transaction")["captures"]
+    levels = [level_of("transaction.version", FOLDER / each["file"]) for each in captures]
     text = annotation("transaction")["step"][0]["text"]
     assert re.findall(r"(\d) under “Transaction version (\d)”", text) == [("1", "1"), ("2", "2")]
     assert levels == [1, 2]
@@ -140,8 +139,8 @@ def test_step_1_of_the_transaction_has_the_levels_of_the_feature() -> None:
 def level_of(feature: str, path: Path) -> int:
     """Return the level of a feature in the first response of a capture."""
     with open_capture(path) as capture:
-        response = next(iter(capture)).response
-    return next(each.max_version_level for each in response.finalized_features if each.name == feature)
+        response: Any = next(iter(capture)).response
+    return next(each.max_version_level for each in response.message.finalized_features if each.name == feature)
 
 
 def exchange_count(step: dict[str, Any]) -> int:
