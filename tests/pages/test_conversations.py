@@ -140,7 +140,8 @@ def level_of(feature: str, path: Path) -> int:
     """Return the level of a feature in the first response of a capture."""
     with open_capture(path) as capture:
         response: Any = next(iter(capture)).response
-    return next(each.max_version_level for each in response.message.finalized_features if each.name == feature)
+    levels = {each.name: each.max_version_level for each in response.message.finalized_features}
+    return int(levels[feature])
 
 
 def exchange_count(step: dict[str, Any]) -> int:
