@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kafka_messages_tools.capture import open_capture
 from kafka_protocol_pages.conversations import links_of, read_conversations
 from kafka_protocol_pages.package import PagesError
 from tests.support.markup import Parsed
@@ -119,6 +120,28 @@ def test_every_conversation_has_a_page_with_its_exchanges_and_capture(site: Path
             assert (site / "conversations" / file).read_bytes() == (FOLDER / file).read_bytes()
         assert len(list(page.all("div", "exchange"))) == sum(map(exchange_count, annotation(name)["step"]))
         assert f"conversations/{name}.html" in pages["conversations.html"].links
+
+
+def test_each_page_links_to_the_terms(pages: Mapping[str, Parsed]) -> None:
+    assert [each.attributes["id"] for each in pages["conversations.html"].root.all("h2")] == ["terms"]
+    for name in NAMES:
+        assert "../conversations.html#terms" in pages[f"conversations/{name}.html"].links
+
+
+def test_step_1_of_the_transaction_has_the_levels_of_the_feature() -> None:
+    captures = annotation("transaction")["captures"]
+    levels = [level_of("transaction.version", FOLDER / each["file"]) for each in captures]
+    text = annotation("transaction")["step"][0]["text"]
+    assert re.findall(r"(\d) under “Transaction version (\d)”", text) == [("1", "1"), ("2", "2")]
+    assert levels == [1, 2]
+
+
+def level_of(feature: str, path: Path) -> int:
+    """Return the level of a feature in the first response of a capture."""
+    with open_capture(path) as capture:
+        response: Any = next(iter(capture)).response
+    levels = {each.name: each.max_version_level for each in response.message.finalized_features}
+    return int(levels[feature])
 
 
 def exchange_count(step: dict[str, Any]) -> int:
