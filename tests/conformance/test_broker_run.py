@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -146,6 +149,26 @@ def test_error_codes() -> None:
         )
     assert [each.outcome for each in report.results] == ["failed", "passed", "passed"]
     assert report.results[0].problem == "Metadata: error code 3, expected 0"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_topics_are_removed_after_a_signal(number: signal.Signals) -> None:
+    def names(api: str) -> set[str]:
+        requests = [each.request for each in cluster.exchanges() if each.decoded.api.name == api]
+        return {each.name for request in requests for each in request.topics}
+
+    with KafkaCluster() as cluster:
+        command = [sys.executable, "-m", "kafka_conformance", "broker", cluster.bootstrap_servers]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            end = time.monotonic() + 30
+            while not names("CreateTopics") and time.monotonic() < end:
+                time.sleep(0.05)
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+        created, deleted = names("CreateTopics"), names("DeleteTopics")
+    assert (process.returncode, errors) == (130, "kafka-conformance: interrupted\n")
+    assert created
+    assert created <= deleted
 
 
 def test_what_is_created_is_removed_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:

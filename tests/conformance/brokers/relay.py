@@ -132,7 +132,7 @@ def serving(kind: type[BrokerRelay], behind: Address) -> Iterator[Address]:
             kind(client, behind).serve()
         except OSError:
             client.close()  # the broker has stopped
-        except Exception as error:
+        except Exception as error:  # of a thread; the test raises it
             failures.append(error)
 
     def accept(server: socket.socket) -> None:

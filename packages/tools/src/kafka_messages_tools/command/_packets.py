@@ -53,7 +53,7 @@ def _link_type(data: bytes) -> int | None:
 
 
 def _is_ip(data: bytes) -> bool:
-    """Check for an IP header without extensions, of which the length or the checksum is right, and one of TCP."""
+    """Return whether headers of IP and TCP are there: IP without extensions, with the right length or checksum."""
     if len(data) < 40:
         return False
     size, protocol, length = (data[0] & 15) * 4, data[9], int.from_bytes(data[2:4], "big")
