@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -159,7 +160,10 @@ def test_topics_are_removed_after_a_signal(number: signal.Signals) -> None:
 
     with KafkaCluster() as cluster:
         command = [sys.executable, "-m", "kafka_conformance", "broker", cluster.bootstrap_servers]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+        ) as process:
             end = time.monotonic() + 30
             while not names("CreateTopics") and time.monotonic() < end:
                 time.sleep(0.05)
