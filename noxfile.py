@@ -330,7 +330,8 @@ def upstream(session: nox.Session) -> None:
     """Run a task for a new Kafka release; without a task, list the tasks. Needs Maven; most need a JDK.
 
     -- import-history, import-specs 2.8.2 --target FOLDER, vectors, enumerations, settings, exchange;
-    -- cluster: recreate examples/cluster with a real broker; -- captures: examples/captures (tcpdump, tshark, root).
+    -- cluster: recreate examples/cluster with a real broker; -- captures: examples/captures (tcpdump, tshark, root);
+    -- conversations: examples/conversations (tshark, root), or those named.
     """
     match session.posargs:
         case ["cluster"]:
@@ -339,6 +340,9 @@ def upstream(session: nox.Session) -> None:
         case ["captures"]:
             install(session, *GENERATOR, *PACKAGES, *groups("tests", "arrow", "peers"))
             session.run("python", "-m", "tests.interop.captures", "examples/captures")
+        case ["conversations", *names]:
+            install(session, *GENERATOR, *PACKAGES, *groups("tests", "arrow", "peers"))
+            session.run("python", "-m", "tests.interop.conversations", "examples/conversations", *names)
         case tasks:
             task(session, *(tasks or ["--help"]))
 

@@ -36,9 +36,11 @@ JOBS = {
     "groups": (LOGS, "--data", LOGS),
     "metadata_diff": (LOGS, "--before-offset", "78"),
     "segments": (LOGS,),
+    "replicas": (LOGS,),
     "encodings": ("consumer_offsets", LOGS),
     "internal_topics": ("transaction_state", LOGS, "--latest"),
     "batching": (LOGS,),
+    "inventory": (LOGS,),
 }
 HEADER = ("job", "CPU s", "of it Python", "beyond a session", "Spark jobs", "stages", "tasks")
 

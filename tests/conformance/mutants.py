@@ -1,7 +1,4 @@
-"""Testees with one bug each: ``plain`` with a rule replaced. ``python -m tests.conformance.mutants NAME``.
-
-Bugs that were reported have their report as a comment.
-"""
+"""Testees with one bug each: ``plain`` with a rule replaced. ``python -m tests.conformance.mutants NAME``."""
 
 from __future__ import annotations
 
@@ -14,8 +11,9 @@ from typing import Any
 
 import cramjam
 from kafka_messages.schema import UNSIGNED_VARINT, VARINT, ArrayOf, SchemaError, Struct, TagSection, sections
+from kafka_messages.schema.schema import NullableStruct
 from kafka_messages.schema.struct import is_default
-from kafka_messages.schema.types import Float64, Text, VarInt
+from kafka_messages.schema.types import Boolean, Float64, Text, VarInt
 
 from .plain import Batches, Messages, Part, check, serve
 
@@ -30,16 +28,18 @@ class Mutant:
     apply: Callable[[], None]
     ids: tuple[str, ...]
     """Ids or patterns of the cases that fail; generated ones are among them only if the bug was reported."""
+    report: str
+    """Report of an implementation with this bug, or empty."""
 
 
 MUTANTS: dict[str, Mutant] = {}
 
 
-def fails(*ids: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+def fails(*ids: str, report: str = "") -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Register a function that applies a bug."""
 
     def register(apply: Callable[[], None]) -> Callable[[], None]:
-        MUTANTS[apply.__name__.replace("_", "-")] = Mutant(apply, ids)
+        MUTANTS[apply.__name__.replace("_", "-")] = Mutant(apply, ids, report)
         return apply
 
     return register
@@ -96,7 +96,7 @@ def records_end_with_the_bytes() -> None:
     replace(Batches, "records", records)
 
 
-@fails("RECORDS.huge-count")  # kafka-protocol-rs/kafka-protocol-rs#156
+@fails("RECORDS.huge-count", report="kafka-protocol-rs/kafka-protocol-rs#156")
 def memory_for_the_number_of_records() -> None:
     records = Batches.records
     replace(Batches, "records", lambda self, data, count: records(self, data, reserve(count)))
@@ -124,7 +124,7 @@ def a_record_may_take_more_than_its_length() -> None:
     replace(Batches, "record_end", lambda self, at, used, size: at + used)
 
 
-@fails("RECORDS.huge-header-count")  # SaaSy-Solutions/mockforge#752
+@fails("RECORDS.huge-header-count", report="SaaSy-Solutions/mockforge#752")
 def memory_for_the_number_of_headers() -> None:
     count_of = Batches.header_count
     replace(Batches, "header_count", lambda self, count: count_of(self, reserve(count)))
@@ -152,6 +152,18 @@ def fields_end_with_the_record() -> None:
 
     replace(Batches, "nullable", nullable)
     replace(Batches, "headers", lambda self, data, pos: headers(self, data, pos) if pos < len(data) else ([], pos))
+
+
+@fails("RECORDS.unknown-bits-of-a-record")
+def records_have_no_attributes() -> None:
+    read = Batches.record
+
+    def record(self: Batches, data: bytes, at: int) -> tuple[Part, int]:
+        _, start = VARINT.read(data, at)
+        check(data[start : start + 1] in (b"", b"\0"), "a record with attributes")
+        return read(self, data, at)
+
+    replace(Batches, "record", record)
 
 
 @fails("RECORDS.unknown-compression")
@@ -182,7 +194,7 @@ def a_negative_length_ends_the_batches() -> None:
     )
 
 
-@fails("RECORDS.snappy-without-frames")  # kafka-protocol-rs/kafka-protocol-rs#149
+@fails("RECORDS.snappy-without-frames", report="kafka-protocol-rs/kafka-protocol-rs#149")
 def the_header_of_snappy_is_always_skipped() -> None:
     unsnapped = Batches.unsnapped
 
@@ -193,7 +205,7 @@ def the_header_of_snappy_is_always_skipped() -> None:
     replace(Batches, "unsnapped", skipped)
 
 
-@fails("RECORDS.snappy-with-another-version")  # dpkp/kafka-python#2414
+@fails("RECORDS.snappy-with-another-version", report="dpkp/kafka-python#2414")
 def the_versions_of_snappy_are_compared() -> None:
     header = b"\x82SNAPPY\x00\0\0\0\x01\0\0\0\x01"
     replace(Batches, "is_framed", lambda self, data: data.startswith(header))
@@ -225,13 +237,14 @@ def messages_are_decompressed_again_and_again() -> None:
     replace(Batches, "may_be_compressed", lambda self, nested: True)
 
 
-@fails("RECORDS.batch-2-*-nulls", "RECORDS.batch-2-none-delete-horizon")  # platformatic/kafka#217
+@fails("RECORDS.batch-2-*-nulls", "RECORDS.batch-2-none-delete-horizon", report="platformatic/kafka#217")
 def null_is_empty_in_records() -> None:
     wrap(Batches, "key_or_value", lambda content: content or b"")
 
 
-@fails(  # kafka-protocol-rs/kafka-protocol-rs#158
-    *(f"RECORDS.batch-2-none-{each}" for each in ("timestamp-deltas", "largest-timestamp", "timestamp-overflow"))
+@fails(
+    *(f"RECORDS.batch-2-none-{each}" for each in ("timestamp-deltas", "largest-timestamp", "timestamp-overflow")),
+    report="kafka-protocol-rs/kafka-protocol-rs#158",
 )
 def timestamps_have_32_bits() -> None:
     replace(Batches, "timestamp_delta", lambda self, data, pos: VARINT.read(data, pos))
@@ -259,7 +272,7 @@ def padded_varints_are_refused() -> None:
     replace(VarInt, "read", refused)
 
 
-@fails("RECORDS.padded-varints", "VARINT.padded-*")  # aklivity/zilla#1594
+@fails("RECORDS.padded-varints", "VARINT.padded-*", report="aklivity/zilla#1594")
 def varints_have_their_shortest_form() -> None:
     read = VarInt.read
 
@@ -271,6 +284,48 @@ def varints_have_their_shortest_form() -> None:
 
 
 # Values
+
+
+@fails("METADATA.any-nonzero-byte-is-true")
+def only_1_is_true() -> None:
+    read = Boolean.read
+
+    def strict(self: Boolean, data: bytes, pos: int) -> tuple[object, int]:
+        _, end = read(self, data, pos)
+        return data[pos] == 1, end
+
+    replace(Boolean, "read", strict)
+
+
+def _null_is_minus_1(owner: type[ArrayOf] | type[Text]) -> None:
+    read = owner.read_length
+
+    def read_length(self: Any, data: bytes, pos: int) -> tuple[int, int]:
+        length, end = read(self, data, pos)
+        check(length >= -1, "a negative length")
+        return length, end
+
+    replace(owner, "read_length", read_length)
+
+
+@fails("FIND-COORDINATOR.any-negative-length-is-null")
+def only_minus_1_is_a_null_text() -> None:
+    _null_is_minus_1(Text)
+
+
+@fails("METADATA.any-negative-count-is-null")
+def only_minus_1_is_a_null_array() -> None:
+    _null_is_minus_1(ArrayOf)
+
+
+@fails("DESCRIBE-TOPIC-PARTITIONS.any-nonnegative-byte-is-a-cursor")
+def byte_0_is_a_null_struct() -> None:
+    read = NullableStruct.read
+    replace(
+        NullableStruct,
+        "read",
+        lambda self, data, pos: read(self, data, pos) if data[pos] else (None, pos + 1),
+    )
 
 
 @fails("TEXT.nul-and-byte-order-mark")
@@ -293,10 +348,11 @@ def nan_is_zero() -> None:
     wrap(Float64, "read", lambda value: value if value == value else 0.0)
 
 
-@fails(  # dpkp/kafka-python#3148
+@fails(
     *("METADATA.request-[1-9]-nulls", "METADATA.request-1?-nulls", "METADATA.request-5-random1"),
     *("METADATA.request-[78]-random3", "METADATA.request-1[12]-random1", "METADATA.any-n*"),
     *("METADATA.request-4-random3", "METADATA.request-8-random2", "METADATA.request-10-random3"),
+    report="dpkp/kafka-python#3148",
 )
 def null_topics_are_written_as_empty() -> None:
     rewritten, write = Messages.rewritten, ArrayOf.write
@@ -331,7 +387,7 @@ def _header(change: Callable[[TagSection, int, int, int], tuple[int, int, int]])
     replace(TagSection, "read_header", lambda self, data, at: change(self, *read(self, data, at)))
 
 
-@fails("*-damaged-tag-beyond-the-end")  # redpanda-data/redpanda#30160
+@fails("*-damaged-tag-beyond-the-end", report="redpanda-data/redpanda#30160")
 def memory_for_the_size_of_a_tag() -> None:
     _header(lambda section, tag, size, end: (tag, reserve(size), end))
 
@@ -341,7 +397,7 @@ def tags_have_28_bits() -> None:
     _header(lambda section, tag, size, end: (tag & (1 << 28) - 1, size, end))
 
 
-@fails("TAGS.size-of-two-bytes", "VARINT.padded-tag-and-size")  # dpkp/kafka-python#2725
+@fails("TAGS.size-of-two-bytes", "VARINT.padded-tag-and-size", report="dpkp/kafka-python#2725")
 def sizes_of_unknown_fields_take_one_byte() -> None:
     read = TagSection.read_header
 
@@ -375,7 +431,7 @@ class _Unsorted(dict[int, bytes]):
         return map(_Tag, super().__iter__())
 
 
-@fails("TAGS.known-tags-in-any-order")  # aio-libs/aiokafka#1139
+@fails("TAGS.known-tags-in-any-order", report="aio-libs/aiokafka#1139")
 def tags_are_written_in_the_order_of_reading() -> None:
     join, write_from = TagSection.join, TagSection.write_from
     replace(TagSection, "join", lambda self, parts: join(self, _Unsorted(parts)))
@@ -417,7 +473,7 @@ def known_tags_after_an_unknown_one_are_skipped() -> None:
     _places(change)
 
 
-@fails("TAGS.default-value-is-not-written", "TAGS.empty-array-in-a-tagged-field")  # Aiven-Open/kio#216
+@fails("TAGS.default-value-is-not-written", "TAGS.empty-array-in-a-tagged-field", report="Aiven-Open/kio#216")
 def tagged_fields_at_their_default_are_written() -> None:
     replace(sections, "is_default", lambda value, default: False)
 
@@ -427,8 +483,9 @@ def empty_tagged_arrays_are_written() -> None:
     replace(sections, "is_default", lambda value, default: default != [] and is_default(value, default))
 
 
-@fails(  # platformatic/kafka#313
-    *("*-unknown-tags", "TAGS.*unknown*", "TAGS.size-of-two-bytes", "VARINT.padded-tag-and-size")
+@fails(
+    *("*-unknown-tags", "TAGS.*unknown*", "TAGS.size-of-two-bytes", "VARINT.padded-tag-and-size"),
+    report="platformatic/kafka#313",
 )
 def unknown_tagged_fields_are_not_skipped() -> None:
     def change(section: TagSection, places: list[Any]) -> Iterator[Any]:
@@ -439,7 +496,7 @@ def unknown_tagged_fields_are_not_skipped() -> None:
     _places(change)
 
 
-@fails("*-damaged-tag-of-another-version")  # redpanda-data/redpanda#31663
+@fails("*-damaged-tag-of-another-version", report="redpanda-data/redpanda#31663")
 def tags_of_other_versions_are_read_as_nothing() -> None:
     places = TagSection.places
 
@@ -462,7 +519,7 @@ def a_frame_ends_with_the_bytes() -> None:
     replace(Messages, "payload", lambda self, data, size: data[:size])
 
 
-@fails("API-VERSIONS.response-[345]-frame-*")  # kafka-protocol-rs/kafka-protocol-rs#113
+@fails("API-VERSIONS.response-[345]-frame-*", report="kafka-protocol-rs/kafka-protocol-rs#113")
 def flexible_responses_have_header_1() -> None:
     replace(Messages, "response_header", lambda self, cls, version: int(version >= cls.LOWEST_FLEXIBLE_VERSION))
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -99,9 +103,27 @@ def test_other_addresses_fail() -> None:
         right = run((host, port), case(ASK), expected=[(host, port)])
         wrong = run((host, port), case(ASK, severity="kafka-quirk"), expected=[("proxy", 9092)])
     assert [each.outcome for each in right.results] == ["passed"]
-    (result,) = wrong.results
-    assert result.outcome == "failed"
-    assert result.problem == f"Metadata 13, brokers[0]: the address {host}:{port} is not expected"
+    assert [(each.id, each.outcome, each.problem) for each in wrong.results] == [
+        ("TEST.case", "failed", f"Metadata 13, brokers[0]: the address {host}:{port} is not expected"),
+        (
+            "METADATA.addresses-are-expected",
+            "failed",
+            f"Metadata 12, brokers[0]: the address {host}:{port} is not expected",
+        ),
+    ]
+
+
+def test_an_address_counts_in_a_case_that_is_not_run() -> None:
+    elsewhere = {**ASK, "send": {**ASK["send"], "connection": "$notLeader"}}
+    with KafkaCluster() as cluster:
+        reports = [run(address_of(cluster), case(ASK, elsewhere), expected=each) for each in ([], [("proxy", 9092)])]
+    assert [report.results[0].outcome for report in reports] == ["not run", "failed"]
+
+
+def test_a_host_that_is_no_name() -> None:
+    with pytest.raises(BrokerError) as error:
+        run(("a" * 64, 9092), case(ASK))
+    assert "does not answer ApiVersions: version 3: cannot connect to aaa" in str(error.value)
 
 
 def test_a_wrong_answer() -> None:
@@ -128,6 +150,29 @@ def test_error_codes() -> None:
         )
     assert [each.outcome for each in report.results] == ["failed", "passed", "passed"]
     assert report.results[0].problem == "Metadata: error code 3, expected 0"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_topics_are_removed_after_a_signal(number: signal.Signals) -> None:
+    def names(api: str) -> set[str]:
+        requests = [each.request for each in cluster.exchanges() if each.decoded.api.name == api]
+        return {each.name for request in requests for each in request.topics}
+
+    with KafkaCluster() as cluster:
+        command = [sys.executable, "-m", "kafka_conformance", "broker", cluster.bootstrap_servers]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+        ) as process:
+            end = time.monotonic() + 30
+            while not names("CreateTopics") and time.monotonic() < end:
+                time.sleep(0.05)
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+        created, deleted = names("CreateTopics"), names("DeleteTopics")
+    assert (process.returncode, errors) == (130, "kafka-conformance: interrupted\n")
+    assert created
+    assert created <= deleted
 
 
 def test_what_is_created_is_removed_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:

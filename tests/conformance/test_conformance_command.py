@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from kafka_conformance.command import main
 from kafka_conformance.result import Report, ReportError, Result, SentBytes, load
+from kafka_conformance.text import save_junit
 
 TESTEES = Path(__file__).parent / "testees"
 OURS, BROKEN = [sys.executable, str(TESTEES / "ours.py")], [sys.executable, str(TESTEES / "broken.py"), "text"]
@@ -91,8 +92,32 @@ def test_known_failures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
 
 
 def test_a_selection_without_cases_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["codec", "--only", "NONE.*", "--", *OURS]) == 1
-    assert capsys.readouterr().out == "kafka-messages: no cases\n"
+    assert main(["codec", "--only", "TAGS.huge-tag-cont", "--", *OURS]) == 2
+    assert capsys.readouterr().err == (
+        "kafka-conformance: there is no case TAGS.huge-tag-cont; did you mean 'TAGS.huge-tag-count'?\n"
+    )
+
+
+def test_files_are_looked_at_before_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for option, name in (("--known-failures", "none"), ("--json", "none/a.json"), ("--junit", "none/a.xml")):
+        assert main(["codec", option, str(tmp_path / name), "--", "no-such-program"]) == 2
+        assert f"No such file or directory: '{tmp_path / name}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e9"])
+def test_times_are_bounded(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["broker", "--timeout", seconds, "localhost:9092"])
+    assert f"expected seconds above 0, at most 86,400, got {seconds}" in capsys.readouterr().err
+
+
+def test_text_of_a_testee_is_escaped(tmp_path: Path) -> None:
+    hostile = Result("A.b", "failed", "a\x1b[31m\x00\ud800b")
+    report = Report("codec", "mine\x07", [hostile])
+    report.save(tmp_path / "report.json")
+    save_junit(report, tmp_path / "report.xml")
+    assert load(tmp_path / "report.json").results[0].problem == r"a\x1b[31m\x00\ud800b"
+    assert ElementTree.parse(tmp_path / "report.xml").getroot().get("name") == r"kafka-conformance codec mine\x07"
 
 
 def test_errors_of_use(capsys: pytest.CaptureFixture[str]) -> None:

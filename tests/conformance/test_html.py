@@ -48,7 +48,8 @@ def test_a_failure_explains_its_message() -> None:
 
 def test_a_failure_explains_its_exchange() -> None:
     page = page_of(failed("A.one", SentBytes(REQUEST.hex(), RESPONSE.hex())))
-    assert "ApiVersions v0" in page
+    assert "ApiVersionsRequest v0" in page
+    assert "ApiVersionsResponse v0" in page
     assert "UNSUPPORTED_VERSION" in page
     assert "correlation_id" in page
 
@@ -60,12 +61,22 @@ def test_a_failure_explains_its_exchange() -> None:
         SentBytes("", "00"),
         SentBytes("00ff", name="NoSuchMessage"),
         SentBytes("00ff", name="FetchRequest", version=99),
+        SentBytes("0000000400ff0001"),
+        SentBytes(REQUEST.hex(), RESPONSE[:-3].hex()),
     ],
 )
 def test_bytes_that_cannot_be_explained_are_shown(sent: SentBytes) -> None:
     page = page_of(failed("A.one", sent))
     assert '<pre tabindex="0">' in page
-    assert sent.request in page.replace(" ", "")
+    assert f"{sent.response or sent.request}</pre>" in page
+
+
+def test_damaged_bytes_are_explained_up_to_the_error() -> None:
+    page = page_of(failed("A.one", SentBytes(REQUEST.hex(), RESPONSE[:-3].hex())))
+    assert "INT32: 4 bytes needed" in page
+    assert "UNSUPPORTED_VERSION" in page
+    page = page_of(failed("A.one", SentBytes(RESPONSE.hex(), name="ApiVersionsResponse", version=0, is_frame=True)))
+    assert "ResponseHeader v0" in page
 
 
 def test_tags_are_balanced() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,24 @@ def test_a_failure_of_the_testee_fails_its_case_only(how: str, problem: str) -> 
     assert failed["3"] == problem
 
 
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [
+        ("import time; time.sleep(60)", "no answer within 0.1 s"),
+        ("import sys; [print('[' * 100000, flush=True) for line in sys.stdin]", "the answer is not JSON: '[[[["),
+    ],
+)
+def test_a_program_that_answers_nothing_ends_in_time(program: str, problem: str) -> None:
+    describe = (
+        'import sys; sys.stdin.readline(); print(\'{"id": 0, "name": "n", "operations": ["rewrite"]}\', flush=True); '
+    )
+    large = [replace(each, data=bytes(1 << 16)) for each in CASES * 10]
+    begin = time.monotonic()
+    report = run(sys.executable, "-c", describe + program, cases=large, timeout=0.1)
+    assert report.results[0].problem.startswith(problem)
+    assert time.monotonic() - begin < 30
+
+
 def test_much_output_to_stderr_is_harmless() -> None:
     assert outcomes(run(sys.executable, str(BROKEN), "errors", timeout=10)) == {}
 
@@ -63,10 +82,12 @@ def test_a_testee_that_always_fails_is_given_up(tmp_path: Path) -> None:
     program = tmp_path / "testee.py"
     describe = '{"id": 0, "name": "n", "operations": ["rewrite"]}'
     program.write_text(f"import sys\nif '\"describe\"' in sys.stdin.readline(): print('{describe}')\n")
-    report = run(sys.executable, str(program), cases=CASES * 10, timeout=10)
+    cases = [replace(each, id=f"{each.id}.{number}") for number in range(10) for each in CASES]
+    report = run(sys.executable, str(program), cases=cases, timeout=10)
     problems = [each.problem for each in report.results]
-    assert problems[0].startswith("the testee ended with status 0; ")
-    assert "not sent, as the testee failed 20 times in a row" in problems[0]
+    assert problems[0] == "the testee ended with status 0"
+    assert [each.outcome for each in report.results[-1:]] == ["not run"]
+    assert problems[-1] == "not sent, as the testee failed 20 times in a row"
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ FOREIGN = {
     "TLS alert": (bytes.fromhex("15030300020246"), "a TLS alert"),
     "TLS data": (bytes.fromhex("1703030045"), "TLS data"),
     "SSLv2": (bytes.fromhex("802e0103010015000000100100800300"), "an SSLv2 ClientHello"),
+    "HTTP/1 request, 4 bytes": (b"GET ", "an HTTP/1 request"),
+    "HTTP/1 request, 4 letters": (b"DELE", "an HTTP/1 request"),
     "HTTP/1 request": (b"GET /metrics HTTP/1.1\r\nHost: broker:9092\r\n\r\n", "an HTTP/1 request"),
     "HTTP/1 response": (b"HTTP/1.1 400 Bad Request\r\n", "an HTTP/1 response"),
     "HTTP/2 client": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "an HTTP/2 client preface"),

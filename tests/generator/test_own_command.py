@@ -16,7 +16,7 @@ from kafka_protocol_upstream.publish import invoices
 from tests.support.pages import ROOT
 
 BASIC = ["encode", "show", "list", "tags", "completion"]
-EXPLAINED = ["explain", "decode", "guess", "diff", "log"]
+EXPLAINED = ["explain", "decode", "diff", "log"]
 """Subcommands of the component ``explain``."""
 TOOLS = ROOT / "packages" / "tools" / "src"
 
@@ -64,7 +64,7 @@ def test_own_command_supports_every_subcommand(tmp_path: Path) -> None:
     assert rows[-1]["value"] == "A-7"
     assert json.loads(run(package, "decode", "--frame", data))["message"] == {"number": "A-7"}
     assert subcommands(package) == [
-        *("explain", "decode", "encode", "guess", "diff", "log", "show", "list", "apis"),
+        *("explain", "decode", "encode", "diff", "log", "show", "list", "apis"),
         *("capture", "wireshark", "errors", "tags", "completion"),
     ]
     script = "import sys; sys.argv[0] = 'invoices'; from acme_invoices.__main__ import main; sys.exit(main())"
@@ -114,7 +114,7 @@ def test_package_with_explain_only_cannot_explain_frames(tmp_path: Path) -> None
     assert set(subcommands(package)) == {*BASIC, *EXPLAINED}
     data = run(package, "encode", "PaidRequest", "0", '{"number": "A-7"}').strip()
     assert json.loads(run(package, "decode", "PaidRequest", "0", data)) == {"number": "A-7"}
-    assert "PaidRequest v0" in run(package, "guess", data, "--text")
+    assert "PaidRequest v0" in run(package, "explain", data, "--text")
     reported = run(package, "explain", "--frame", data, status=2)
     assert (
         "acme_invoices was generated without the component protocol; add it to components in package.toml" in reported

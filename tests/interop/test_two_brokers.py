@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,7 +81,9 @@ def test_files_contain_planted_secrets_and_records_of_the_killed_broker(cluster:
 HEALTHY = [
     ("groups", ["--data", "{logs}", *STORM]),
     ("segments", []),
+    ("replicas", []),
     ("batching", []),
+    ("inventory", []),
     *((job, [topic]) for job in ("internal_topics", "encodings") for topic in TOPICS),
 ]
 
@@ -168,6 +171,7 @@ def assert_same_rows(spark: SparkSession, table: str, both: Outcome, alone: Outc
     ("job", "more", "want"),
     [
         ("segments", [], set()),
+        ("replicas", [], {"diverged"}),
         ("batching", [], set()),
         ("internal_topics", ["consumer_offsets"], DIFFER),
         ("internal_topics", ["transaction_state"], DIFFER),
@@ -190,6 +194,19 @@ def test_job_after_kill_has_only_expected_findings(
     done = run(job, [*more, str(cluster.killed)], tmp_path / "out", capfd)
     assert (done.exit_status, findings(done).keys()) == (FINDINGS if want else FINE, want)
     assert_no_secrets(done)
+
+
+def test_lost_records_are_listed_after_a_broker_is_killed(
+    cluster: Two, spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = run("replicas", [str(cluster.killed / broker) for broker in "12"], tmp_path / "out", capfd)
+    rows = spark.read.parquet(f"{done.tables}/lost_records").collect()
+    assert Counter(row.topic for row in rows) == dict.fromkeys(
+        ("__consumer_offsets", "__transaction_state", "input"), 1
+    )
+    for row in rows:
+        assert row.leader_epoch < row.replaced_by_epoch
+        assert row.replicas == [str(cluster.killed / "2" / f"{row.topic}-{row.partition}")]
 
 
 def test_metadata_changes_are_found_after_a_broker_is_killed(

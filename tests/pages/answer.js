@@ -24,6 +24,10 @@ function answer(question) {
     const { bytes, form, problem } = paste.bytesOf(question.text);
     return bytes ? { hex: explain.hex(bytes), form } : { problem };
   }
+  if (question.as === "fragment") {
+    const fragment = paste.fragmentOf(question.values);
+    return { fragment, values: paste.valuesOf(question.fragment ?? fragment) };
+  }
   if (question.as === "guess") return guessed(Uint8Array.from(Buffer.from(question.hex, "hex")));
   const bytes = Uint8Array.from(Buffer.from(question.hex, "hex"));
   const explanation = explained(question, bytes);

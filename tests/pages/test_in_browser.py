@@ -27,6 +27,7 @@ KINDS = [
     "messages/MetadataResponse.html",
     "messages/MetadataResponse-v13.html",
     "messages/SaslAuthenticateRequest.html",
+    "conversations/first-contact.html",
     "releases/2.0.0.html",
     "releases/4.0.0.html",
     "README.html",
@@ -37,7 +38,7 @@ KINDS = [
     "docs/spark-jobs.html",
     "docs/guide/mock-broker.html",
 ]
-"""Pages of each kind outside the top folder: messages, versions, releases, documentation."""
+"""Pages of each kind outside the top folder: messages, versions, conversations, releases, documentation."""
 LAPTOP = {"width": 1200, "height": 900}
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 400, "height": 800}
 
@@ -282,6 +283,35 @@ def test_pasted_secrets_are_redacted_and_damaged_bytes_reported(opened: Any) -> 
     assert "70" not in page.locator(".inspector .h").inner_text()
     page.fill("#paste-bytes", "123")
     assert page.locator("#paste-problem").inner_text() == ("Odd number of hex digits (3).")
+
+
+def test_pasted_bytes_are_in_the_fragment_of_the_address(opened: Any, site: Path) -> None:
+    page = opened("paste.html")
+    page.select_option("[name=kind]", "message")
+    page.select_option("[name=message]", "MetadataRequest")
+    page.select_option("[name=version]", "0")
+    page.fill("#paste-bytes", "00 00\n00 00")
+    link = f"{site.as_uri()}/paste.html#bytes=00000000&kind=message&message=MetadataRequest&version=0"
+    assert page.url == link
+    other = opened("index.html")
+    other.goto(link)
+    assert other.locator("#paste-result h2").inner_text() == "MetadataRequest v0"
+    other.evaluate("location.hash = '#bytes=0000000100016f&kind=message&message=MetadataRequest&version=0'")
+    other.wait_for_selector('td:has-text("o")')
+    page.focus("#paste-bytes")
+    page.evaluate("document.getElementById('paste').requestSubmit()")
+    assert page.url == link
+    page.fill("#paste-bytes", "")
+    assert page.url == f"{site.as_uri()}/paste.html"
+
+
+@pytest.mark.parametrize("version", [0, 13])
+def test_anchor_of_a_version_leads_to_its_page(version: int, opened: Any) -> None:
+    page = opened(f"messages/MetadataResponse.html#v{version}")
+    page.wait_for_url(f"**/messages/MetadataResponse-v{version}.html")
+    page = opened(f"messages/ApiVersionsRequest.html#v{min(version, 5)}")
+    assert page.locator(f"#v{min(version, 5)}").is_visible()
+    assert page.url.endswith(f"ApiVersionsRequest.html#v{min(version, 5)}")
 
 
 @pytest.mark.parametrize("width", [1600, 1440, 1200, 800, 400])

@@ -118,3 +118,47 @@ def test_no_variable_hides_a_function_of_the_script(path: Path) -> None:
     functions = set(re.findall(r"^  (?:async )?function (\w+)\(", text, re.MULTILINE))
     inner = set(re.findall(r"^ {4,}(?:const|let) (\w+) =", text, re.MULTILINE))
     assert functions & inner == set()
+
+
+@pytest.mark.parametrize(
+    ("values", "fragment"),
+    [
+        ({"bytes": XXD, "kind": "find"}, f"#bytes={DATA.hex()}"),
+        ({"bytes": " 05 6a\n", "kind": "find", "message": "FetchRequest", "version": "4"}, "#bytes=056a"),
+        ({"bytes": "056", "kind": "find"}, "#bytes=056"),
+        ({"bytes": "05", "kind": "request", "framed": True}, "#bytes=05&kind=request&framed=true"),
+        (
+            {"bytes": "05", "kind": "message", "message": "FetchRequest", "version": "4", "framed": True},
+            "#bytes=05&kind=message&message=FetchRequest&version=4",
+        ),
+        ({"bytes": " ", "kind": "find"}, ""),
+        ({"bytes": "00" * 40000, "kind": "find"}, ""),
+    ],
+)
+def test_fragment_of_the_address_has_the_bytes_and_choices(
+    values: dict[str, object], fragment: str, protocol: Path
+) -> None:
+    (answer,) = javascript.ask(protocol, [{"as": "fragment", "values": values}])
+    assert answer["fragment"] == fragment
+    if fragment:
+        chosen = values["kind"] in ("message", "response")
+        assert answer["values"] == {
+            "bytes": DATA.hex() if values["bytes"] == XXD else str(values["bytes"]).replace(" ", "").strip(),
+            "kind": values["kind"],
+            "message": values["message"] if chosen else "",
+            "version": values["version"] if chosen else "",
+            "framed": values["kind"] == "request",
+        }
+
+
+@pytest.mark.parametrize("fragment", ["", "#", "#main", "#bytes=", "#kind=request"])
+def test_fragment_without_bytes_is_ignored(fragment: str, protocol: Path) -> None:
+    empty = {"bytes": "", "kind": "find"}
+    (answer,) = javascript.ask(protocol, [{"as": "fragment", "values": empty, "fragment": fragment}])
+    assert answer["values"] is None
+
+
+def test_unknown_kind_in_a_fragment_means_detection(protocol: Path) -> None:
+    question = {"as": "fragment", "values": {"bytes": "", "kind": "find"}, "fragment": "#bytes=05&kind=all"}
+    (answer,) = javascript.ask(protocol, [question])
+    assert answer["values"]["kind"] == "find"

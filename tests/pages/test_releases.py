@@ -58,7 +58,7 @@ def test_release_page_lists_the_changes_of_the_release(pages: Mapping[str, Parse
     assert dropped["LeaderAndIsrRequest"] == ["0-7", "the message"]
     new = {(row[0], row[1]): row[2] for row in rows(pages["releases/3.1.0.html"], "New versions")}
     assert new["FetchRequest", "13"] == (
-        "new topics.topic_id, forgotten_topics_data.topic_id removed topics.topic, forgotten_topics_data.topic"
+        "KIP-516 new topics.topic_id, forgotten_topics_data.topic_id removed topics.topic, forgotten_topics_data.topic"
     )
     late = [term.text for term in pages["releases/3.4.0.html"].root.one("dl", "holders").all("dd")]
     assert "zk_migration_ready" in late

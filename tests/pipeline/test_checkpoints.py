@@ -16,6 +16,7 @@ from kafka_messages_spark.analyses import transactions
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.checkpoints import (
     HIGH_WATERMARK,
+    LEADER_EPOCH,
     LOG_START_OFFSET,
     high_watermarks,
     log_start_offsets,
@@ -51,6 +52,11 @@ def test_checkpoint_entries_are_parsed() -> None:
     ]
     assert parsed("0\r\n1\r\norders 1 30\r\n") == [("orders", 1, 30)]
     assert parsed("0\n0\n") == parsed("") == []
+    assert parsed("0\n2\n0 0\n7 43913\n", epochs=True) == [("", 0, 0), ("", 7, 43_913)]
+    with pytest.raises(ValueError, match=r"^line 3 is 'orders 1 30'; expected leader epoch and offset$"):
+        parsed("0\n1\norders 1 30\n", epochs=True)
+    with pytest.raises(ValueError, match=r"^line 4: epoch 7 is listed twice$"):
+        parsed("0\n2\n7 1\n7 2\n", epochs=True)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +102,8 @@ def test_checkpoint_paths_are_derived_from_input_paths(
 ) -> None:
     files = [File(name, path, root, 0, 0), File(name, path, root, 0, 0)]
     assert places_of(files, "x") == ([] if want is None else [want])
+    (place,) = places_of(files, LEADER_EPOCH)
+    assert place == (name.replace("0.log", LEADER_EPOCH), root, path.replace("0.log", LEADER_EPOCH))
 
 
 @pytest.mark.nightly
@@ -127,7 +135,7 @@ def test_checkpoint_sets_the_log_start_offset(
     assert ["app", "orders", "0", "7", "10", "30", "below", "the", "log"] in lines
     for path in (f"{logs}/*-0", f"{logs}/*-0/*.log", f"{logs}/orders-0", f"{logs}/orders-0/{0:020}.log"):
         (row,) = read_checkpoints(spark, [path]).collect()
-        assert tuple(row) == (str(file), "orders", 0, 10, None)
+        assert tuple(row) == (str(file), "orders", 0, 10, None, None)
 
 
 @pytest.mark.nightly

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -13,10 +14,19 @@ from jsonschema import Draft202012Validator
 from pyspark.sql import DataFrame, SparkSession
 
 from kafka_messages_spark import consumer_offsets, register
-from kafka_messages_spark.analyses import batching, encodings, groups, metadata, segments, transactions
+from kafka_messages_spark.analyses import (
+    batching,
+    encodings,
+    groups,
+    inventory,
+    metadata,
+    replicas,
+    segments,
+    transactions,
+)
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, share_group_state, transaction_state
-from kafka_messages_spark.analyses.lag import with_lag_times
+from kafka_messages_spark.analyses.lag import with_lag_times, with_statuses
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.jobs import _cli, _output, _report
@@ -25,7 +35,10 @@ from kafka_messages_spark.sources._segment_ranges import ranges
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "spark-jobs.md").read_text()
-JOBS = ("transactions", "groups", "metadata_diff", "segments", "encodings", "batching", "internal_topics")
+JOBS = (
+    *("transactions", "groups", "metadata_diff", "segments", "replicas", "encodings", "inventory", "batching"),
+    "internal_topics",
+)
 
 
 def section(job: str) -> str:
@@ -46,6 +59,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     image = metadata.image(replay)
     checks = segments.check_segments(spark, [logs])
     files = ranges(spark, [logs], owner="test")
+    compared = replicas.compare_replicas(spark, [logs])
     sums, keys = batching.sums(batching.sized_batches(files)), batching.by_key(batching.keyed_records(files), {})
     dead = batching.dead(keys)
     measured = encodings.measure(encodings.messages_of(log, "__consumer_offsets"))
@@ -53,7 +67,9 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     of_groups = {
         "commits": commits,
         "history": history,
-        "offsets": with_lag_times(groups.committed_offsets(history, partitions), batches),
+        "offsets": with_statuses(
+            with_lag_times(groups.committed_offsets(history, partitions), batches), history, batches, 0
+        ),
         "resets": groups.resets(history),
         "storms": groups.commit_storms(commits),
         "removed_offsets": groups.removed_offsets(history),
@@ -79,12 +95,14 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
             "unhandled": metadata.unhandled(cluster_metadata(log)),
         },
         "segments": {"files": segments.files(checks), "findings": segments.findings(checks)},
+        "replicas": unreadable | {name: getattr(compared, name) for name in ("replicas", "findings", "lost_records")},
         "encodings": unreadable
         | {
             "fields": encodings.fields(measured),
             "histogram": encodings.histogram(measured),
             "messages": encodings.totals(measured),
         },
+        "inventory": unreadable | {"topics": inventory.inventory(files, batches, None, None, as_of=0)},
         "batching": unreadable
         | {level: batching.at_level(sums, level) for level in batching.LEVELS if level != "all"}
         | {
@@ -156,6 +174,7 @@ def normalized_words(report: str) -> list[str]:
     return re.sub(r"-{2,}", "--", re.sub(r"[\d.]*\d", "0", alike)).split()
 
 
-def test_every_segment_check_is_documented() -> None:
-    for name, what in segments.CHECKS.items():
-        assert f"| `{name}` | {what}" in section("segments")
+@pytest.mark.parametrize(("job", "checks"), [("segments", segments.CHECKS), ("replicas", replicas.CHECKS)])
+def test_every_check_is_documented(job: str, checks: Mapping[str, str]) -> None:
+    for name, what in checks.items():
+        assert f"| `{name}` | {what}" in section(job)

@@ -13,6 +13,7 @@ from job_files import START, at, coordinator, data, marker, of_epoch, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.messages.group_metadata_value import MemberMetadata
 from kafka_records.segments.batch_writer import write_batches
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses import groups
@@ -90,6 +91,9 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+LAG = ("lag", "time_lag_ms", "oldest_unread_ms", "status")
+
+
 def data_commit(offset: int, record: tuple[bytes, bytes | None], producer: int) -> bytes:
     rows = [{"key": record[0], "value": record[1], "timestamp": START}]
     more = {"producer_id": producer, "producer_epoch": 0, "base_sequence": 0}
@@ -99,8 +103,10 @@ def data_commit(offset: int, record: tuple[bytes, bytes | None], producer: int) 
 def test_groups_job_reports_resets_and_lag(
     spark: SparkSession, log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = str(tmp_path / "out")
-    assert main([str(log), "--data", str(log), "--output", out, "--jump", "1000", "--quiet"]) == 1
+    out, metrics, as_json = (str(tmp_path / name) for name in ("out", "lag.prom", "lag.json"))
+    reports = ["--report", metrics, "--report", as_json]
+    argv = [str(log), "--data", str(log), "--output", out, "--jump", "1000", "--quiet", *reports]
+    assert main([*argv, "--as-of", str(at(300))]) == 1
     report = capsys.readouterr().out
     rows = spark.read.parquet(f"{out}/history").where("group = 'billing'").orderBy("log_offset").collect()
     assert [(row.kind, row.committed_offset, row.previous_offset, row.members, row.is_reset) for row in rows] == [
@@ -140,6 +146,59 @@ def test_groups_job_reports_resets_and_lag(
         "exact": (4, 34, "below the log"),
         "old": (1, 119, "within"),
     }
+    ages = {name: (row.time_lag_ms, row.oldest_unread_ms, row.status, row.complete) for name, row in offsets.items()}
+    assert ages == {
+        "audit": (0, 0, "OK", 1.0),
+        "billing": (29_000, 300_000, "STOP", 0.1),
+        "exact": (29_000, 300_000, "STOP", 0.1),
+        "old": (119_000, 300_000, "STOP", 0.1),
+    }
+    assert "as of            2026-09-21 14:18:20.000Z\n" in report
+    assert "status           1 OK, 0 WARN, 3 ERR\n" in report
+    content = json.loads(Path(as_json).read_text())
+    (lags,) = (each["tables"][0] for each in content["sections"] if each["title"] == "Lag by partition")
+    assert [tuple(row.values()) for row in lags["rows"]] == [
+        ("old", "orders", 1, 1, 120, 119, 119_000, 300_000, "STOP", 0.1),
+        ("exact", "orders", 0, 4, 38, 34, 29_000, 300_000, "STOP", 0.1),
+        ("billing", "orders", 0, 7, 38, 31, 29_000, 300_000, "STOP", 0.1),
+        ("audit", "orders", 1, 139, 120, 0, 0, 0, "OK", 1.0),
+    ]
+    assert [column["name"] for column in lags["columns"]][5:] == [*LAG, "complete"]
+    figures = content["figures"]
+    assert (figures["partitions"], figures["lag"], figures["oldest_unread_ms"], figures["err"]) == (4, 184, 300_000, 3)
+    assert {"kind": "group with status ERR", "severity": "info", "count": 3} in content["findings"]
+    families = {each.name: each.samples for each in text_string_to_metric_families(Path(metrics).read_text())}
+    assert {
+        (*each.labels.values(), each.value) for each in families["kminion_kafka_consumer_group_topic_partition_lag"]
+    } == {
+        ("old", "orders", "1", 119),
+        ("exact", "orders", "0", 34),
+        ("billing", "orders", "0", 31),
+        ("audit", "orders", "1", 0),
+    }
+    assert {
+        each.labels["group_id"]: each.value for each in families["kminion_kafka_consumer_group_topic_offset_sum"]
+    } == {
+        "old": 1,
+        "exact": 4,
+        "billing": 7,
+        "audit": 139,
+    }
+    assert {each.labels["group_id"]: each.value for each in families["kminion_kafka_consumer_group_members"]} == {
+        "audit": 1,
+        "billing": 0,
+    }
+    waiting = families["kafka_messages_spark_consumer_group_topic_partition_oldest_unread_seconds"]
+    assert {each.value for each in waiting} == {0, 300}
+    statuses = families["burrow_kafka_topic_partition_status"]
+    assert {each.labels["consumer_group"]: each.value for each in statuses} == {
+        "old": 4,
+        "exact": 4,
+        "billing": 4,
+        "audit": 1,
+    }
+    (as_of,) = families["kafka_messages_spark_as_of_timestamp_seconds"]
+    assert as_of.value == at(300) / 1000
     by_name = {row.group: row for row in spark.read.parquet(f"{out}/groups").collect()}
     audit, billing = by_name["audit"], by_name["billing"]
     assert (audit.type, audit.generation, audit.members, audit.removed, audit.storms) == ("consumer", 2, 1, False, 1)
@@ -167,7 +226,7 @@ def test_group_with_unknown_lag_is_sorted_last(
     argv = [str(tmp_path), "--data", str(tmp_path), "--sort", "lag", "--output", out, "--quiet"]
     assert main([*argv, "--report", reports[0], "--report", reports[1]]) == 0
     groups_of_report = capsys.readouterr().out.partition("Groups\n------\n")[2].splitlines()
-    assert [(line.split()[0], line.split()[-2]) for line in groups_of_report[2:4]] == [
+    assert [(line.split()[0], line.split()[-4]) for line in groups_of_report[2:4]] == [
         ("known", "20"),
         ("a-unknown", "-"),
     ]
@@ -185,6 +244,11 @@ def test_option_group_selects_a_group(log: Path, capsys: pytest.CaptureFixture[s
     assert "groups           1\n" in report
     assert "outside the log  unknown without --data" in report
     assert "billing" not in report
+
+
+def test_as_of_requires_data(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(log), "--as-of", "2026-11-21", "--quiet"]) == 2
+    assert capsys.readouterr().err == "groups: error: --as-of requires --data\n"
 
 
 def test_input_of_another_topic_is_rejected(log: Path, capsys: pytest.CaptureFixture[str]) -> None:

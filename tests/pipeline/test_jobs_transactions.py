@@ -163,7 +163,7 @@ def test_open_transactions_have_the_expected_verdicts(
 def test_default_time_of_verdicts_is_the_newest_timestamp(cluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(cluster), "--limit", "2", "--exit-zero", "--quiet"]) == 0
     report = capsys.readouterr().out
-    assert "as of              2026-09-21 14:15:30.000Z\n" in report
+    assert "as of              2026-09-21 14:15:30.000Z, the newest record read\n" in report
     assert "... and 11 more" in report
 
 

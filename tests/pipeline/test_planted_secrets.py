@@ -41,7 +41,7 @@ SCRAM = {name: secret(name).encode() for name in ("salt", "stored_key", "server_
 OF_CONFIG = [JAAS, *map(secret, ("keystore", "capitals", "listener")), MECHANISM, secret("plugin"), UNKNOWN]
 OF_STATE = [*OF_CONFIG, *(value.decode() for value in SCRAM.values())]
 PLANTED = [*OF_STATE, CUT, CORRUPT, NEWER, STREAMS, CAPTURED]
-SLOW_JOBS = ("groups", "metadata_diff", "encodings", "batching", "segments")
+SLOW_JOBS = ("groups", "inventory", "metadata_diff", "encodings", "batching", "segments", "replicas")
 
 
 def leaked(content: bytes) -> list[str]:
@@ -132,8 +132,10 @@ def arguments(files: Path) -> dict[str, list[list[str]]]:
             ["consumer_offsets", logs, "--latest"],
             ["transaction_state", logs],
         ],
+        "inventory": [[logs]],
         "metadata_diff": [[logs], [snapshot, logs]],
         "segments": [[logs]],
+        "replicas": [[logs]],
         "transactions": [[logs]],
     }
 

@@ -43,7 +43,7 @@ def test_arguments_are_passed_to_the_job(monkeypatch: pytest.MonkeyPatch) -> Non
         (
             ["group"],
             "argument JOB: invalid choice: 'group' (choose from transactions, groups, metadata_diff, segments, "
-            "encodings, batching, internal_topics)",
+            "replicas, encodings, inventory, batching, internal_topics)",
         ),
         ([], "the following arguments are required: JOB"),
     ],

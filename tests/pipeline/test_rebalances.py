@@ -156,18 +156,22 @@ def names(members: list[Row]) -> list[str]:
     return [each.instance_id or each.client_id for each in members]
 
 
-def test_lag_time_is_the_age_of_the_next_batch(spark: SparkSession) -> None:
+def test_lag_times_are_ages_of_the_next_batch(spark: SparkSession) -> None:
     batch = "topic string, partition int, first_timestamp timestamp, max_timestamp timestamp, last_offset long"
     at = {second: f"timestamp_seconds({second})" for second in (10, 19, 20, 29, 40, 49)}
-    rows = [(at[10], at[19], 4), (at[20], at[29], 9), (at[40], at[49], 20)]
-    sql = " union all ".join(f"select 't', 0, {first}, {last}, {end}L" for first, last, end in rows)
+    spans = [(at[10], at[19], 4), (at[20], at[29], 9), (at[40], at[49], 20)]
+    sql = " union all ".join(f"select 't', 0, {first}, {last}, {end}L" for first, last, end in spans)
     batches = spark.sql(f"select * from ({sql}) as t(topic, partition, first_timestamp, max_timestamp, last_offset)")
     assert [field.name for field in batches.schema] == [part.split()[0] for part in batch.split(", ")]
     places = [(0, 21), (4, 17), (5, 16), (9, 12), (10, 11), (20, 1), (21, 0), (30, 0), (-5, 26)]
     values = ", ".join(f"('g', 't', 0, {offset}L, {lag}L)" for offset, lag in places)
     values += ", ('g', 'other', 0, 1L, cast(null as long))"
     offsets = spark.sql(f"select * from values {values} as t(group, topic, partition, committed_offset, lag)")
-    found = {(row.topic, row.committed_offset): row.lag_ms for row in with_lag_times(offsets, batches).collect()}
+    rows = with_lag_times(offsets, batches, 60_000).collect()
+    waiting = {row.committed_offset: row.oldest_unread_ms for row in rows if row.topic == "t"}
+    assert waiting == {-5: 50_000, 0: 50_000, 4: 50_000, 5: 40_000, 9: 40_000, 10: 20_000, 20: 20_000, 21: 0, 30: 0}
+    assert {row.oldest_unread_ms for row in with_lag_times(offsets, batches, 15_000).collect()} == {5000, 0, None}
+    found = {(row.topic, row.committed_offset): row.time_lag_ms for row in rows}
     assert found == {
         ("t", -5): 39_000,
         ("t", 0): 39_000,

@@ -144,9 +144,9 @@ class Talk:
             self.segments.append(self.made(data[start : start + size], from_client=from_client))
         return self
 
-    def close(self, flags: int = FIN | ACK) -> Talk:
-        """Add FIN of both sides, or RST of the client."""
-        for from_client in (True, False) if flags & FIN else (True,):
+    def close(self, flags: int = FIN | ACK, *, by_client: bool = True) -> Talk:
+        """Add FIN of both sides, or RST of one side."""
+        for from_client in (by_client, not by_client) if flags & FIN else (by_client,):
             self.segments.append(self.made(b"", from_client=from_client, flags=flags))
         return self
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from kafka_protocol_upstream.publish.doc_blocks import Block, blocks, pages, text, to_run
 
 ROOT = Path(__file__).parents[2]
-# Languages of blocks: the first two are run; the others are definitions (json), settings (toml) and output.
-LANGUAGES = ("python", "sh", "json", "toml", "")
+# Languages of blocks: the first two are run; the others are definitions (json), settings (toml, yaml) and output.
+LANGUAGES = ("python", "sh", "json", "toml", "yaml", "")
 # Start of a complete program, which is removed: a server would run until it is stopped.
 _START = re.compile(r'^if __name__ == "__main__":\n.*', re.MULTILINE | re.DOTALL)
 

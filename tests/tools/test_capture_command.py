@@ -9,17 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from kafka_messages import ApiVersionsRequest, ApiVersionsResponse
+from kafka_messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
 from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_messages_tools.capture import open_capture
+from kafka_messages_tools.capture.network import ACK, FIN
 from kafka_messages_tools.command import main
 from kafka_messages_tools.conversation import render
 from kafka_messages_tools.wireshark import dissector
 from tests.support import pages
 from tests.support.captures import captured
 from tests.support.kafka_protocol import FETCH_VERSIONS
-from tests.support.packets import RAW, Talk, pcap
+from tests.support.packets import RAW, RESET, Talk, pcap
 from tests.support.vectors import RELEASE
 
 LIBRDKAFKA = str(captured("librdkafka.pcap"))
@@ -203,3 +204,35 @@ def test_explain_option_prints_the_bytes_of_an_exchange(capsys: pytest.CaptureFi
         assert "(redacted)" in shown
         assert secret[:8].hex() not in shown
         assert secret[:8].decode() not in shown
+
+
+def test_close_by_the_server_is_a_line_of_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    request = encode_request(ApiVersionsRequest(client_software_name="a", client_software_version="1"), 3, 1, "me")
+    response = encode_response(ApiVersionsResponse(), 3, 1)
+    file = tmp_path / "closed.pcap"
+    file.write_bytes(pcap(Talk().open().say(request).say(response, from_client=False).close(by_client=False).packets()))
+    *_, closed = map(json.loads, lines(capsys, "capture", str(file), "--json"))
+    assert closed == {
+        "connection": 1,
+        "client": "10.0.0.1:40000",
+        "server": "10.0.0.2:9092",
+        "closed_by": "server",
+        "packet": 5,
+        "time": "2023-11-14T22:13:20.004000000Z",
+    }
+    for words in (("--client", "me"), ("--explain", "1")):
+        assert "closed" not in "".join(lines(capsys, "capture", str(file), *words))
+
+
+@pytest.mark.parametrize("flags", [FIN | ACK, RESET], ids=["FIN", "RST"])
+def test_request_on_a_closed_connection_says_who_closed_it(
+    flags: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "closed.pcap"
+    expected = {True: {"closed_by": "client"}, False: {"closed_by": "server"}}
+    expected[False]["unsupported"] = f"this release supports {FETCH_VERSIONS}"
+    for by_client in (True, False):
+        request = encode_request(FetchRequest(), 3, 1, "old")
+        file.write_bytes(pcap(Talk().open().say(request).close(flags, by_client=by_client).packets()))
+        found = json.loads(lines(capsys, "capture", str(file), "--json")[0])
+        assert {name: found[name] for name in found if name in ("closed_by", "unsupported")} == expected[by_client]

@@ -83,7 +83,7 @@ def test_request_to_a_server_of_another_protocol(
 ) -> None:
     said = [(REQUEST, True), (data, False)]
     status, out, report = run_command("capture", written(said, tmp_path), *ports)
-    line = f"{FIRST}              3→             18→            response: no response was captured"
+    line = f"{FIRST}              3→             18→            response: the client closed the connection"
     assert (status, out.splitlines()) == (0, [to_head(), line])
     assert report.splitlines() == [
         f"6 packets; 6 segments; 1 connection; 1 connection without Kafka traffic ({looks_like}); "

@@ -172,11 +172,12 @@ def test_decode_error_contains_message_number_or_line_number(run_command: RunCom
         (["diff"], "the following arguments are required: message, version, other"),
         (["diff", "MetadataRequest", "1", "0000"], "expected another version, or two messages as files or hex"),
         (["show"], "MESSAGE is missing; without it use --field or --entity"),
-        (["explain"], "MESSAGE is missing; omit it only with --request, or for requests with --frame or --header"),
+        (["decode"], "MESSAGE is missing; omit it only with --request, or for requests with --frame or --header"),
         (
-            ["explain", "Metadata", "1", "00"],
-            "unknown message 'Metadata'; expected MetadataRequest or MetadataRe",
+            ["encode", "Metadata", "1", "{}", "--defaults"],
+            "the input fits several messages; specify MetadataRequest or MetadataResponse",
         ),
+        (["decode", "Metadata", "1", "x", "--lines"], "--lines requires a message: MetadataRequest or MetadataRes"),
         (["explain", "MetadataReqest", "1"], "unknown message 'MetadataReqest'; did you mean MetadataRequest?"),
         (["explain", "MetadataRequest"], "VERSION is missing: MetadataRequest has versions 0 to 13"),
         (["explain", "MetadataRequest", "14", "00"], "MetadataRequest has no version 14, only versions 0 to 13"),
@@ -211,9 +212,7 @@ def test_encode_of_invalid_json_exits_with_1(run_command: RunCommand) -> None:
 def test_help_of_every_subcommand_has_examples(run_command: RunCommand) -> None:
     _, out, _ = run_command("--help")
     names = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
-    assert {"explain", "decode", "encode", "guess", "diff", "log", "show", "list", "apis", "errors", "tags"} <= set(
-        names
-    )
+    assert {"explain", "decode", "encode", "diff", "log", "show", "list", "apis", "errors", "tags"} <= set(names)
     for name in names:
         status, out, _ = run_command(name, "--help")
         assert (status, out.splitlines()[0].startswith(f"usage: kafka-messages {name} ")) == (0, True)
@@ -298,7 +297,7 @@ def test_bash_completes_names_and_options(tmp_path: Path) -> None:
         run = subprocess.run(line, capture_output=True, check=True, text=True, timeout=60, cwd=tmp_path)
         return run.stdout.strip()
 
-    assert completed("gu") == "guess"
+    assert completed("exp") == "explain"
     assert completed("explain", "MetadataRe") == "MetadataRequest MetadataResponse"
     assert completed("explain", "--fr") == "--frame"
     assert completed("list", "--kind", "he") == "header"

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from kafka_messages import all_messages
+from kafka_messages import MetadataRequest, MetadataResponse, all_messages
+from kafka_messages.protocol import encode_request
 
 from tests.support.cluster import COMMITTED
 from tests.support.command import BODY, FRAME, RunCommand, rows
@@ -16,7 +17,6 @@ from tests.support.kafka_protocol import FETCH
 from tests.support.pages import ROOT, text
 
 NEAR = "unknown message 'Metdata'; did you mean MetadataRequest?"
-OF_API = "unknown message '18'; expected ApiVersionsRequest or ApiVersionsResponse"
 
 
 @pytest.mark.parametrize(
@@ -27,11 +27,6 @@ OF_API = "unknown message '18'; expected ApiVersionsRequest or ApiVersionsRespon
         (("decode", "Metdata", "3", "00"), NEAR),
         (("diff", "Metdata", "3", "4"), NEAR),
         (("encode", "Metdata", "3", "{}"), NEAR),
-        (("explain", "18", "3", "00"), OF_API),
-        (
-            ("decode", "metadata", "3", "00"),
-            "unknown message 'metadata'; expected MetadataRequest or MetadataResponse",
-        ),
         (("show", "MetadataRequest", "99"), "MetadataRequest has no version 99, only versions 0 to 13"),
         (
             ("show", "MetadataRequest", "--field", "topic.name"),
@@ -121,6 +116,33 @@ def test_tagged_fields_are_printed_with_version_ranges(run_command: RunCommand) 
     }
 
 
+RESPONSE = MetadataResponse(cluster_id="c", controller_id=1).write(12)
+
+
+@pytest.mark.parametrize("word", ["Metadata", "3"])
+def test_bytes_select_the_message_of_an_api(word: str, run_command: RunCommand) -> None:
+    other = MetadataResponse(cluster_id="d", controller_id=1).write(12).hex()
+    decoded = run_command("decode", "MetadataResponse", "12", RESPONSE.hex())
+    assert run_command("decode", word, "12", RESPONSE.hex()) == decoded
+    explained = run_command("explain", "MetadataResponse", "12", RESPONSE.hex())
+    assert run_command("explain", word, "12", RESPONSE.hex()) == explained
+    differing = run_command("diff", "MetadataResponse", "12", RESPONSE.hex(), other)
+    assert run_command("diff", word, "12", RESPONSE.hex(), other) == differing
+    assert run_command("encode", word, "12", decoded[1]) == (0, f"{RESPONSE.hex()}\n", "")
+    request = encode_request(MetadataRequest(), 12, 7, "me")
+    framed = run_command("decode", "--frame", request.hex())
+    assert run_command("decode", word, "12", "--frame", request.hex()) == framed
+
+
+def test_bytes_of_no_message_of_an_api_are_rejected(run_command: RunCommand) -> None:
+    problems = (
+        "MetadataRequest v13: allow_auto_topic_creation: BOOLEAN: 1 byte needed at offset 1, 0 left; "
+        "MetadataResponse v13: throttle_time_ms: INT32: 4 bytes needed at offset 0, 1 left"
+    )
+    says = f"kafka-messages: the input is neither MetadataRequest nor MetadataResponse: {problems}\n"
+    assert run_command("explain", "Metadata", "13", "00") == (1, "", says)
+
+
 @pytest.mark.parametrize("word", ["payments-0", "__consumer_offsets-1"])
 def test_log_is_read_from_standard_input(word: str) -> None:
     file = COMMITTED / "logs" / word / "00000000000000000000.log"
@@ -145,7 +167,7 @@ def test_data_after_zero_padding_in_a_pipe_is_reported() -> None:
 def test_exit_status_distinguishes_data_and_usage_errors(run_command: RunCommand) -> None:
     assert run_command("explain", "ApiVersionsRequest", "3", BODY[:3].hex())[0] == 1
     assert run_command("diff", "MetadataRequest", "9", "12")[0] == 1
-    assert run_command("guess", "ff" * 31)[0] == 1
+    assert run_command("explain", "ff" * 31)[0] == 1
     assert run_command("log", "nowhere.log")[0] == 2
 
 
@@ -159,9 +181,9 @@ def test_missing_message_name_is_reported(
     monkeypatch.chdir(ROOT)
     says = (
         "kafka-messages: MESSAGE and VERSION are missing before the bytes; use --frame or --header for requests, "
-        "or the subcommand guess for unknown bytes"
+        "or the subcommand explain for unknown bytes"
     )
-    status, out, err = run_command("explain", *words)
+    status, out, err = run_command("decode", *words)
     assert (status, out, err.splitlines()[0]) == (2, "", says)
 
 
@@ -181,21 +203,18 @@ def test_invalid_json_exits_with_1(run_command: RunCommand) -> None:
     says = "the argument is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
     assert (status, err) == (1, f"kafka-messages: {says}\n")
     page = " ".join(text("docs/command.md").split())
-    assert (
-        "| 1 | bytes or JSON cannot be decoded completely, `diff` finds a difference, `guess` finds no candidate, "
-        in page
-    )
+    assert "| 1 | bytes or JSON cannot be decoded completely, `diff` finds a difference, " in page
 
 
-def test_guess_detects_header_with_unknown_version(run_command: RunCommand) -> None:
+def test_explain_detects_header_with_unknown_version(run_command: RunCommand) -> None:
     header = "0003 0063 00000001 0002 6d65 00"
     for before, data, also in (
         ("a header", header, []),
         ("a length and a header", f"0000000d {header}", ["the length matches the bytes"]),
     ):
-        status, out, _ = run_command("guess", data, "--json")
+        status, out, _ = run_command("explain", data, "--json")
         best = rows(out)[0]
-        assert (status, best["message"], best["versions"], best["before"]) == (0, "MetadataRequest", "99", before)
+        assert (status, best["message"], best["versions"], best["before"]) == (1, "MetadataRequest", "99", before)
         expected = ["API Metadata and version 99 in the header", "but MetadataRequest has only versions 0 to 13"]
         assert best["reasons"] == also + expected
 

@@ -129,7 +129,7 @@ def test_damaged_messages_on_the_command_line_are_redacted(
     whole = message.write(version).hex()
     for form in ("--text", "--json"):
         for data in list(damaged(message.write(version), name, 6))[::2]:
-            for words in (("explain", name, str(version)), ("decode", name, str(version)), ("guess",)):
+            for words in (("explain", name, str(version)), ("decode", name, str(version)), ("explain",)):
                 main([*words, data.hex(), "--in", "hex", form])
         main(["diff", name, str(version), whole, other.hex(), "--in", "hex", form])
     out, err = capsys.readouterr()

@@ -40,7 +40,7 @@ def test_broken_pipe_prints_no_error(words: str) -> None:
 
 def test_closed_standard_streams_are_handled() -> None:
     assert shell("KM list >&-") == (0, "", "")
-    assert shell("KM guess cafecafe 2>&- >/dev/null") == (0, "", "")
+    assert shell("KM explain cafecafe 2>&- >/dev/null") == (0, "", "")
     for words, says in (
         ("explain ApiVersionsRequest 3", "no input: give a file name or hex, or pipe the bytes in"),
         ("encode ApiVersionsRequest 3 -", "no input: give JSON or a file name, or pipe JSON in"),

@@ -25,7 +25,7 @@ TABLES = (
     ("tags",),
     ("apis",),
     ("list",),
-    ("guess", FRAME.hex()),
+    ("explain", FRAME.hex()),
 )
 
 

@@ -27,7 +27,6 @@ from kafka_messages_tools.capture import (
     Clients,
     Exchange,
     Segment,
-    client_lines,
     framing,
     read_packets,
     reassembly,
@@ -37,6 +36,7 @@ from kafka_messages_tools.capture import (
     to_object,
 )
 from kafka_messages_tools.capture.network import ACK, SYN
+from kafka_messages_tools.command._capture_report import client_lines
 from tests.support.kafka_protocol import KNOWN_KEYS
 from tests.support.packets import RESET, Talk, ipv4, pcap, tcp
 
@@ -128,7 +128,7 @@ def test_reset_ends_a_connection() -> None:
     other = Talk(client=40001).open().say(request_bytes(2)).say(response_bytes(2), from_client=False)
     found, _ = capture_of([*talk.packets(), *other.packets()])
     assert summary(found) == [(1, True, False), (2, True, True)]
-    assert found[0].response_problem == "no response was captured"
+    assert found[0].response_problem == "the client closed the connection"
 
 
 def test_capture_starting_mid_stream_finds_the_next_frame() -> None:

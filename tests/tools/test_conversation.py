@@ -205,10 +205,11 @@ def test_color_marks_errors_only() -> None:
 def test_html_escapes_names_and_marks_errors() -> None:
     page = render([commit(22, client_id="<b>", outcome="fail")], form="html", title="a < b", explain=True)
     assert "<title>a &lt; b</title>" in page
-    assert '<article class="error rule">' in page
+    assert '<div class="exchange error rule">' in page
     assert "&lt;b&gt; → node 1" in page
     assert "<b>" not in page.replace("<b>OffsetCommit v9</b>", "")
-    assert "<details><summary>bytes of the response</summary><pre>OffsetCommitResponse v9" in page
+    assert "<details><summary>bytes of the response <small>" in page
+    assert '<th colspan="5" scope="rowgroup">OffsetCommitResponse v9</th>' in page
 
 
 def test_captured_exchanges_are_rendered() -> None:

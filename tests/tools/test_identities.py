@@ -16,7 +16,7 @@ from kafka_messages.protocol import encode_request
 
 from kafka_messages_tools.capture import Clients, Exchange, open_capture, to_line, to_object
 from kafka_messages_tools.capture.exchange_filter import ExchangeFilter
-from kafka_messages_tools.capture.summary import client_lines
+from kafka_messages_tools.command._capture_report import client_lines
 from kafka_messages_tools.wireshark import dissector
 from tests.support import identities
 from tests.support.identities import INSTANCE, V1, V2, V3

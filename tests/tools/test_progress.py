@@ -31,7 +31,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequenc
 
 @pytest.mark.parametrize(
     "words",
-    [("log", str(LOG)), ("guess", BODY.hex()), ("capture", str(CAPTURE), "--clients")],
+    [("log", str(LOG)), ("explain", BODY.hex()), ("capture", str(CAPTURE), "--clients")],
     ids=lambda each: each[0],
 )
 def test_progress_is_cleared_before_output(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,22 +19,36 @@ import pytest
 from kafka_messages import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    FetchRequest,
+    FetchResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
     MetadataRequest,
     MetadataResponse,
     ProduceRequest,
+    RawTaggedField,
+    Request,
+    Response,
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
 )
 from kafka_messages.json import from_json
 from kafka_messages.protocol import Api, apis, encode_request, encode_response, frame
 from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
+from kafka_messages.secrets import is_secret_setting
 
 from kafka_messages_tools.capture import errors_in, open_capture, to_object
-from kafka_messages_tools.wireshark import dissector, error_filter
-from tests.support import pages
+from kafka_messages_tools.wireshark import dissector
 from tests.support.captures import CAPTURES, captured
 from tests.support.packets import Talk, pcap
 from tests.support.vectors import committed
 
 SECONDS = 240
+SHOW = ("-o", "kafka_messages.show_secrets:TRUE")
 Node = ElementTree.Element
 needs_tshark = pytest.mark.skipif(
     shutil.which("tshark") is None,
@@ -72,7 +86,7 @@ def dissected(capture: Path, folder: Path) -> Iterator[Node]:
     """Yield the requests and responses in tshark's XML."""
     script = folder / "kafka.lua"
     script.write_text(dissector(), encoding="utf-8")
-    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", "kafka_messages", "-T", "pdml"]
+    command = ["tshark", "-X", f"lua_script:{script}", *SHOW, "-r", str(capture), "-Y", "kafka_messages", "-T", "pdml"]
     done = subprocess.run(command, capture_output=True, check=True, timeout=SECONDS)
     assert b"Lua" not in done.stderr, done.stderr
     for packet in ElementTree.fromstring(done.stdout).iter("packet"):
@@ -236,21 +250,21 @@ def _bodies(name: str, version: int) -> list[bytes]:
     return found or [ProduceRequest(acks=1).write(version)]
 
 
-# --- the display filter for errors ------------------------------------------------------------------------------------
+# --- the field with the errors ----------------------------------------------------------------------------------------
 
 
-def test_error_filter_contains_every_error_code_field() -> None:
-    responses = [descriptor_of(api.response_class) for api in apis() if api.valid_versions and api.response_name]
+def test_every_error_code_field_sets_the_error() -> None:
+    classes = [each for api in apis() if api.valid_versions for each in (api.request_class, api.response_class) if each]
     fields = [
         field
-        for descriptor in responses
+        for descriptor in map(descriptor_of, classes)
         for some in (descriptor.fields, *descriptor.structs.values())
         for field in some
     ]
-    names = {field.name for field in fields if field.is_error_code}
-    assert {each.split()[0] for each in error_filter().split(" or ")} == {f"kafka_messages.{name}" for name in names}
-    page = pages.text("docs/capture.md")
-    assert f'-Y "{error_filter()}"\n' in page.replace(" \\\n  ", " ")
+    names = sorted({field.name for field in fields if field.is_error_code})
+    text = ", ".join(f'["{name}"] = true' for name in names)
+    assert f"\nlocal ERROR_FIELDS = {{ {text} }}\n" in dissector()
+    assert [field for field in fields if field.name in names and not field.is_error_code] == []
 
 
 ADDED = {
@@ -262,47 +276,175 @@ ADDED = {
 """A response whose error code is not in a field named ``error_code``."""
 
 
-def with_errors(capture: Path, folder: Path) -> tuple[list[int], list[int]]:
-    """Return the packets selected by the filter in tshark, and those of ``capture --errors``."""
+def shown(capture: Path, folder: Path, *options: str) -> str:
+    """Return the output of tshark with the dissector."""
     script = folder / "kafka.lua"
     script.write_text(dissector(), encoding="utf-8")
-    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), "-Y", error_filter()]
-    done = subprocess.run(
-        [*command, "-T", "fields", "-e", "frame.number"], capture_output=True, check=True, timeout=SECONDS
-    )
-    with open_capture(capture) as opened:
-        failed = [each for each in opened if each.response is not None and any(errors_in(each.response.message))]
-    return list(map(int, done.stdout.split())), sorted(
-        {each.response_frame.packet for each in failed if each.response_frame is not None}
-    )
+    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(capture), *options]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=SECONDS, text=True)
+    assert "Lua" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def recorded(folder: Path, exchanges: Sequence[tuple[Request[Response], Response, int]]) -> Path:
+    """Write a capture of requests and responses, each in a packet of its own."""
+    talk = Talk().open()
+    for number, (request, response, version) in enumerate(exchanges):
+        talk.say(encode_request(request, version, number, "me"))
+        talk.say(encode_response(response, version, number), from_client=False)
+    capture = folder / "recorded.pcap"
+    capture.write_bytes(pcap(talk.close().packets()))
+    return capture
 
 
 @needs_tshark
 @pytest.mark.parametrize("name", CAPTURES)
-def test_error_filter_selects_the_errors_of_real_traffic(name: str, tmp_path: Path) -> None:
+def test_error_selects_the_errors_of_real_traffic(name: str, tmp_path: Path) -> None:
     capture = tmp_path / name
     capture.write_bytes(gzip.decompress(captured(name).read_bytes()))
-    found, wanted = with_errors(capture, tmp_path)
-    assert found == wanted != []
+    found = shown(capture, tmp_path, "-Y", "kafka_messages.error", "-T", "fields", "-e", "frame.number").split()
+    with open_capture(capture) as opened:
+        failed = [each for each in opened if each.response is not None and any(errors_in(each.response.message))]
+    packets = {each.response_frame.packet for each in failed if each.response_frame is not None}
+    assert [int(each) for each in found] == sorted(packets) != []
 
 
 @needs_tshark
-def test_error_filter_selects_messages_with_any_nonzero_code(tmp_path: Path) -> None:
-    topic, good = MetadataResponse.MetadataResponseTopic, MetadataResponse.MetadataResponseTopic(name="good")
+def test_error_is_set_once_for_each_nonzero_code_at_any_depth(tmp_path: Path) -> None:
+    topic = MetadataResponse.MetadataResponseTopic
+    partitions = [MetadataResponse.MetadataResponsePartition(error_code=code) for code in (0, 9, 9)]
+    good, bad = topic(name="good"), topic(name="bad", error_code=3)
+    answers = [[good, bad], [good], [good, topic(name="bad", error_code=-1, partitions=partitions), bad]]
     added = from_json(AddPartitionsToTxnResponse, ADDED, 3)
-    talk = Talk().open()
-    for number, (request, response, version) in enumerate(
-        (
-            (MetadataRequest(), MetadataResponse(topics=[good, topic(name="bad", error_code=3)]), 12),
-            (MetadataRequest(), MetadataResponse(topics=[good]), 12),
-            (MetadataRequest(), MetadataResponse(topics=[good, topic(name="bad", error_code=-1)]), 12),
+    capture = recorded(
+        tmp_path,
+        [
+            *((MetadataRequest(), MetadataResponse(topics=topics), 12) for topics in answers),
             (AddPartitionsToTxnRequest(), added, 3),
-        )
-    ):
-        talk.say(encode_request(request, version, number, "me"))
-        talk.say(encode_response(response, version, number), from_client=False)
-    capture = tmp_path / "errors.pcap"
+        ],
+    )
+    fields = ("-T", "fields", "-e", "kafka_messages.error")
+    of_responses = ("-Y", "kafka_messages.is_request == 0")
+    assert shown(capture, tmp_path, *of_responses, *fields).splitlines() == ["3", "", "-1,9,9,3", "16"]
+    for filter_, wanted in (("error == 3", ["3", "-1,9,9,3"]), ("error == 0", []), ("error != 3", ["16"])):
+        assert shown(capture, tmp_path, "-Y", f"kafka_messages.{filter_}", *fields).splitlines() == wanted, filter_
+    text = shown(capture, tmp_path, "-V", "-Y", "kafka_messages.error == 16")
+    assert "[error: COORDINATOR_NOT_AVAILABLE (15)]" not in text
+    assert "[error: NOT_COORDINATOR (16)]" in text
+
+
+# --- secrets ----------------------------------------------------------------------------------------------------------
+
+WORD = "swordfish"
+_CONFIG = IncrementalAlterConfigsRequest.AlterConfigsResource
+_ENTRY = IncrementalAlterConfigsRequest.AlterableConfig
+
+
+def config(name: str, value: str | None, resource_type: int = 4) -> _CONFIG:
+    return _CONFIG(resource_type=resource_type, resource_name="1", configs=[_ENTRY(name=name, value=value)])
+
+
+def fetched(topic: str) -> FetchResponse:
+    partition = FetchResponse.PartitionData(records=WORD.encode())
+    return FetchResponse(responses=[FetchResponse.FetchableTopicResponse(topic=topic, partitions=[partition])])
+
+
+def redacted_in(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.endswith("(redacted)")]
+
+
+@needs_tshark
+def test_secrets_are_redacted_unless_the_preference_says_otherwise(tmp_path: Path) -> None:
+    raw = RawTaggedField(77, WORD.encode())
+    scram = AlterUserScramCredentialsRequest.ScramCredentialUpsertion
+    capture = recorded(
+        tmp_path,
+        [
+            (
+                SaslAuthenticateRequest(auth_bytes=b"\0ann\0" + WORD.encode()),
+                SaslAuthenticateResponse(auth_bytes=WORD.encode(), unknown_tagged_fields=(raw,)),
+                2,
+            ),
+            (
+                AlterUserScramCredentialsRequest(
+                    upsertions=[scram(name="ann", salt=b"", salted_password=WORD.encode())]
+                ),
+                AlterUserScramCredentialsResponse(),
+                0,
+            ),
+            (FetchRequest(), fetched("__cluster_metadata"), 12),
+        ],
+    )
+    hidden = shown(capture, tmp_path, "-V")
+    assert redacted_in(hidden) == [
+        "auth_bytes: (redacted)",
+        "auth_bytes: (redacted)",
+        "unknown tagged field: tag 77: (redacted)",
+        "salted_password: (redacted)",
+        "records: (redacted)",
+    ]
+    assert WORD.encode().hex() not in hidden
+    assert "name: ann" in hidden
+    shows = shown(capture, tmp_path, *SHOW, "-V")
+    assert redacted_in(shows) == []
+    assert shows.count(WORD.encode().hex()) == 5
+    names = shown(capture, tmp_path, "-Y", "kafka_messages.redacted", "-T", "fields", "-e", "kafka_messages.redacted")
+    assert names.split() == ["auth_bytes", "auth_bytes,unknown_tagged_field", "salted_password", "records"]
+
+
+SETTINGS = (
+    "log.retention.ms",
+    "SSL.KEY.Password",
+    "ssl.keystore.password",
+    "listener.name.a.ssl.key.password",
+    "listener.name.a.ssl.protocol",
+    "listener.name.a.scram-sha-256.sasl.login.class",
+    "listener.name.a.plain.connections.max.reauth.ms",
+    "listener.name.a.plain.log.retention.ms",
+    "listener.name.a",
+    "plugin.token",
+    "",
+)
+
+
+@needs_tshark
+def test_values_of_configs_are_redacted_by_their_names(tmp_path: Path) -> None:
+    named = [config(name, f"{WORD}-{number}", kind) for kind in (4, 8) for number, name in enumerate(SETTINGS)]
+    request = IncrementalAlterConfigsRequest(
+        resources=[*named, config("plugin.token", ""), config("plugin.token", None)]
+    )
+    capture = recorded(tmp_path, [(request, IncrementalAlterConfigsResponse(), 1)])
+    text = shown(capture, tmp_path, "-V", "-Y", "kafka_messages.is_request == 1")
+    values = re.findall(r"^ +value: (.*)$", text, re.MULTILINE)
+    wanted = [
+        "(redacted)" if is_secret_setting(name, kind) else f"{WORD}-{number}"
+        for kind in (4, 8)
+        for number, name in enumerate(SETTINGS)
+    ]
+    assert values == [*wanted, "", "null"]
+    assert wanted.count("(redacted)") == 7
+
+
+@needs_tshark
+def test_records_of_other_topics_are_shown(tmp_path: Path) -> None:
+    text = shown(recorded(tmp_path, [(FetchRequest(), fetched("orders"), 12)]), tmp_path, "-V")
+    assert redacted_in(text) == []
+    assert WORD.encode().hex() in text
+
+
+@needs_tshark
+def test_bytes_that_are_not_decoded_are_redacted(tmp_path: Path) -> None:
+    talk = Talk().open()
+    talk.say(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1, "me"))
+    talk.say(encode_response(SaslHandshakeResponse(), 0, 1), from_client=False)
+    talk.say(frame(b"\0ann\0" + WORD.encode()))
+    talk.say(frame(WORD.encode()), from_client=False)
+    capture = tmp_path / "token.pcap"
     capture.write_bytes(pcap(talk.close().packets()))
-    found, wanted = with_errors(capture, tmp_path)
-    assert found == wanted
-    assert len(found) == 3
+    text = shown(capture, tmp_path, "-V")
+    assert redacted_in(text) == [
+        "not a known request: 14 bytes: (redacted)",
+        "the request is not known: 9 bytes: (redacted)",
+    ]
+    assert WORD.encode().hex() not in text
+    assert shown(capture, tmp_path, *SHOW, "-V").count(WORD.encode().hex()) == 2

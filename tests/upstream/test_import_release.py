@@ -31,6 +31,7 @@ PAID = """{ "apiKey": 1, "type": "response", "name": "PayResponse", "validVersio
 NEW_PAY = PAY.replace('"validVersions": "0"', '"validVersions": "0-1"').replace(
     '"fields": [',
     """"fields": [
+    // Version 1 adds the payers (KIP-7).
     { "name": "Kind", "type": "int8", "versions": "1+" },
     { "name": "Payers", "type": "[]Payer", "versions": "1+", "fields": [
       { "name": "GroupId", "type": "string", "versions": "1+" },
@@ -69,6 +70,7 @@ EXPECTED = """\
 /kafka: write SOURCE
 /kafka: write clients/PayRequest.json
 /kafka: write clients/PayResponse.json
+/kafka: write kips.json
 /kafka: write package.toml
 Impact of Kafka 3.1.0 on programs for Kafka 3.0.0
 

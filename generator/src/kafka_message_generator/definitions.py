@@ -17,12 +17,14 @@ from kafka_message_generator.rules import CheckedMessage, conventions
 from kafka_message_generator.rules import entities as entity_rules
 from kafka_message_generator.rules import enumerations as enumeration_rules
 from kafka_message_generator.rules import error_responses as error_response_rules
+from kafka_message_generator.rules import kips as kip_rules
 from kafka_message_generator.rules import restrictions as restriction_rules
 from kafka_message_generator.rules import secrets as secret_rules
 from kafka_message_generator.rules import settings as settings_rules
 from kafka_message_generator.rules.entities import EntityField
 from kafka_message_generator.rules.enumerations import EnumerationFields
 from kafka_message_generator.rules.error_responses import ErrorResponseRule
+from kafka_message_generator.rules.kips import Kips
 from kafka_message_generator.rules.restrictions import ResolvedRestriction
 from kafka_message_generator.rules.secrets import ResolvedSecrets, SecretFields
 from kafka_message_generator.spec import reader, source
@@ -32,6 +34,7 @@ from kafka_message_generator.spec.entities import read_entities, read_entity_typ
 from kafka_message_generator.spec.enumerations import Enumeration, read_enumerations
 from kafka_message_generator.spec.error_codes import ErrorCode, read_error_codes, read_release
 from kafka_message_generator.spec.error_responses import read_error_responses
+from kafka_message_generator.spec.kips import read_kips
 from kafka_message_generator.spec.model import REQUEST, RESPONSE, Message
 from kafka_message_generator.spec.restrictions import read_restrictions
 from kafka_message_generator.spec.secrets import PASSWORD, read_kafka_settings, read_secrets
@@ -56,6 +59,7 @@ class Definitions:
     error_responses: tuple[ErrorResponseRule, ...]
     entities: tuple[EntityField, ...]
     restrictions: tuple[ResolvedRestriction, ...]
+    kips: Kips
     enumerations: tuple[Enumeration, ...]
     settings: Settings
     warnings: Warnings
@@ -119,6 +123,7 @@ def load(
     )
     kafka_settings, secret_annotations = read_kafka_settings(specs, problems), read_secrets(specs, problems)
     enumerations, restriction_annotations = read_enumerations(specs, problems), read_restrictions(specs, problems)
+    kip_annotations = read_kips(specs, problems)
     if problems.errors:
         raise SpecError(problems.errors)
     # Field paths in annotations are only checked in valid definitions.
@@ -129,6 +134,7 @@ def load(
     error_responses = error_response_rules.resolve(() if more is None else error_response_annotations, found, problems)
     entities = entity_rules.resolve(() if more is None else entity_annotations, found, problems, entity_types)
     restrictions = restriction_rules.resolve(() if more is None else restriction_annotations, found, problems)
+    kips = kip_rules.resolve(() if more is None else kip_annotations, found, problems)
     if more is None:
         enumerations = enumeration_rules.without_older(enumerations, found)
     resolved = enumeration_rules.resolve(enumerations, found, problems)
@@ -146,6 +152,7 @@ def load(
         error_responses,
         entities,
         restrictions,
+        kips,
         enumerations,
         settings,
         warnings,

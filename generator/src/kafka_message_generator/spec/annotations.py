@@ -13,7 +13,7 @@ from kafka_message_generator.spec.source import Location, Node, Problems
 
 SOURCE, ERRORS, ERROR_RESPONSES, ENUMERATIONS = "SOURCE", "errors.json", "error_responses.json", "enumerations.json"
 ENTITIES, SETTINGS, SECRETS, DESCRIPTIONS = "entities.json", "settings.json", "secrets.json", "descriptions.json"
-ENTITY_TYPES, RESTRICTIONS = "entity-types.json", "restrictions.json"
+ENTITY_TYPES, RESTRICTIONS, KIPS = "entity-types.json", "restrictions.json", "kips.json"
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ ANNOTATIONS = {
     SECRETS: Content(SECRETS),
     DESCRIPTIONS: Content(DESCRIPTIONS),
     RESTRICTIONS: Content("entry", "entries"),
+    KIPS: Content("entry", "entries"),
 }
 
 T = TypeVar("T")

@@ -12,17 +12,13 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 from kafka_messages.errors import did_you_mean
 from kafka_messages.protocol import Api, apis
 
-from .case import Case, group_of, rows
+from .case import Case, CaseError, group_of, rows
 
 Access: TypeAlias = Literal["read", "own", "cluster"]
 """What requests may change: nothing; topics, groups and ids with the run's prefix; anything."""
 ACCESS: tuple[Access, ...] = ("read", "own", "cluster")
 Versions: TypeAlias = int | Sequence[int]
 """A version, or the lowest and highest of a range."""
-
-
-class CaseError(ValueError):
-    """A file of cases is invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,13 +28,14 @@ def run_broker(
     expected: Collection[Address] = (),
     timeout: float = 10,
     prefix: str = "",
+    name: str = "",
 ) -> Report:
     """Run the cases up to a class, and remove their topics and groups, also after Ctrl-C. Raises BrokerError.
 
     Responses may have the ``expected`` addresses, or any if it is empty. ``timeout`` is for one response, in seconds.
-    Names of topics, groups and transactional ids begin with ``prefix``, or with random text if it is empty.
+    Topics, groups and transactional ids begin with ``prefix``, or random text. ``name`` is that of the broker in reports.
     """
-    report = Report("broker", f"{address[0]}:{address[1]}")
+    report = Report("broker", name or f"{address[0]}:{address[1]}")
     prefix = prefix or f"conformance-{uuid4().hex[:8]}"
     cluster = discover(address, expected, timeout)
     session = CaseSession(cluster, "", Deadline(timeout, timeout))
@@ -69,6 +70,9 @@ def run_broker(
         if changed:
             remains = remove(cluster, f"{prefix}-", timeout, 0 if silent == _MOST_SILENT else _EXPIRY_SECONDS)
             report.notes += _notes(prefix, remains, cluster, before)
+        if cluster.foreign:
+            problem = "; ".join(dict.fromkeys(cluster.foreign))
+            report.results.append(Result("METADATA.addresses-are-expected", "failed", problem))
     return report
 
 

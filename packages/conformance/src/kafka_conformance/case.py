@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from importlib.resources import files
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
+
+from kafka_messages.errors import did_you_mean
 
 Severity: TypeAlias = Literal["error", "warning", "kafka-quirk"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "kafka-quirk")
@@ -46,10 +48,21 @@ class Case:
 C = TypeVar("C", bound=Case)
 
 
+class CaseError(ValueError):
+    """A file of cases is invalid, or a case does not exist."""
+
+
 def selected(cases: Iterable[C], patterns: Iterable[str]) -> list[C]:
-    """Return the cases whose ids match one of the patterns, in which ``*`` stands for any text; all without patterns."""
-    wanted = list(patterns)
-    return [case for case in cases if not wanted or any(fnmatchcase(case.id, each) for each in wanted)]
+    """Return the cases whose ids match one of the patterns, in which ``*`` stands for any text; all without patterns.
+
+    Raises CaseError for a pattern without a case.
+    """
+    wanted, found = list(patterns), list(cases)
+    ids = [case.id for case in found]
+    for pattern in wanted:
+        if not fnmatch.filter(ids, pattern):
+            raise CaseError(f"there is no case {pattern}{did_you_mean(pattern, ids)}")
+    return [case for case in found if not wanted or any(fnmatch.fnmatchcase(case.id, each) for each in wanted)]
 
 
 def group_of(name: str) -> str:

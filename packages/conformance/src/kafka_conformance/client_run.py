@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 
 from kafka_messages_testkit import Exchange, KafkaCluster
 from kafka_records import RecordError
@@ -31,7 +32,7 @@ _MOST_SHOWN = 5
 
 def run_client(command: Sequence[str], cases: Iterable[ClientCase], timeout: float, name: str = "") -> Report:
     """Run the command once for each case. Raises ProgramError if it cannot be started."""
-    report, lacking = Report("client", name or " ".join(command)), dict[str, str]()
+    report, lacking = Report("client", name or Path(command[0]).name), dict[str, str]()
     for case in cases:
         ended, violations, exchanges = _run(command, case, timeout)
         reason = lacking.get(case.task, "")

@@ -49,6 +49,8 @@ class Cluster:
     brokers: dict[int, Address] = field(default_factory=dict)
     controller: Address | None = None
     internal_topics: set[str] = field(default_factory=set)
+    foreign: list[str] = field(default_factory=list)
+    """Addresses in responses to requests of no case that are not expected, with their places."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Take over brokers, controller and internal topics from a Metadata response."""

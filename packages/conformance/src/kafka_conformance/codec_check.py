@@ -16,15 +16,21 @@ from .codec_case import CodecCase, message_named
 _AROUND = 8
 
 
+_OPERATIONS = {"message": {"rewrite", "decode", "encode"}, "records": {"rewrite", "decode"}}
+"""Operations of each kind; whole frames are only rewritten."""
+
+
 def requests_of(case: CodecCase, operations: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """Yield the requests to a testee, without ids."""
     given = {"kind": case.kind, "name": case.name, "version": case.version}
     for operation in operations:
-        if operation != "encode":
-            if operation == "rewrite" or case.json is not None or case.expected is None:
-                yield {"op": operation, **given, "data": case.data.hex()}
-        elif case.json is not None:
-            yield {"op": operation, **given, "json": case.json}
+        if operation not in _OPERATIONS.get(case.kind, {"rewrite"}):
+            continue
+        if operation == "encode":
+            if case.json is not None:
+                yield {"op": operation, **given, "json": case.json}
+        elif operation == "rewrite" or case.json is not None or case.expected is None:
+            yield {"op": operation, **given, "data": case.data.hex()}
 
 
 def problem_of(case: CodecCase, operation: str, answer: Mapping[str, Any]) -> str | None:

@@ -28,16 +28,16 @@ async def run_codec(command: Sequence[str], cases: Iterable[CodecCase], timeout:
         answers = testee.ask(_numbered(request for _, request in asked))
         for case, request in asked:
             answer = await anext(answers)
-            problem = answer.problem
-            if not problem and "unsupported" in answer.fields:
-                reasons[case.id] = str(answer.fields["unsupported"])[:200]
-                unsupported[request["op"]] += 1
+            if "unsupported" in answer.fields or not answer.is_sent:
+                if request["op"] == "rewrite":  # without it, a case has not run
+                    reasons[case.id] = str(answer.fields.get("unsupported", answer.problem))[:200]
+                unsupported[request["op"]] += answer.is_sent
                 continue
-            problem = problem or problem_of(case, request["op"], answer.fields) or ""
-            problems.setdefault(case.id, []).extend([problem] * bool(problem))
+            problem = answer.problem or problem_of(case, request["op"], answer.fields)
+            problems.setdefault(case.id, []).extend([problem] if problem else [])
         done = {case.id: case for case, _ in asked}
         report.results = [_result(case, problems.get(case.id), reasons.get(case.id, "")) for case in done.values()]
-        report.notes += [f"{operation} is unsupported in {count} cases" for operation, count in unsupported.items()]
+        report.notes += [f"{name} is unsupported in {count} cases" for name, count in unsupported.items() if count]
         return report
     finally:
         await testee.close()
@@ -49,13 +49,13 @@ def _numbered(requests: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _result(case: CodecCase, problems: list[str] | None, reason: str) -> Result:
-    if problems is None:
+    if not problems and reason:
         return Result(case.id, "not run", reason)
     if not problems:
         return Result(case.id, "passed")
     kafka = "refuses these bytes" if case.expected is None else f"writes {_shown(case)}"
-    name = "kafka_records" if case.kind == "records" else case.name
-    sent = SentBytes(case.data.hex(), name=name, version=case.version)
+    name = {"records": "kafka_records", "request": ""}.get(case.kind, case.name)
+    sent = SentBytes(case.data.hex(), name=name, version=case.version, is_frame=case.kind == "response")
     return Result(case.id, BY_SEVERITY[case.severity], "; ".join(problems), kafka, case.rule, case.source, [sent])
 
 

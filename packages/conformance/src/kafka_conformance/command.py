@@ -4,37 +4,47 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from .broker_case import Access, CaseError, broker_cases
+from .broker_case import Access, broker_cases
 from .broker_run import run_broker
-from .case import Case, selected
-from .client_case import client_cases
+from .case import Case, CaseError, selected
+from .client_case import ClientCase, client_cases
 from .client_run import run_client
 from .cluster import Address, BrokerError
-from .codec_case import codec_cases
+from .codec_case import CodecCase, codec_cases
 from .codec_run import run_codec
 from .known import known_failures, mark_known
 from .pipe import ProgramError
-from .result import Report, ReportError, load
+from .result import Report, ReportError, load, printable
 from .text import save_junit, to_text
+
+C = TypeVar("C", bound=Case)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, 1 if a case failed, 2 for errors of use, or 130 after Ctrl-C."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    options = _parser().parse_args(arguments)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # a CI server ends a run as Ctrl-C does
     try:
         status: int = options.run(options)
         return status
+    except BrokenPipeError:  # of a pager that has ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (ProgramError, BrokerError, CaseError, ReportError, OSError) as error:
         print(f"kafka-conformance: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:  # the modes have cleaned up
         print("kafka-conformance: interrupted", file=sys.stderr)
         return 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     show.set_defaults(run=_show)
     codec = commands.add_parser("codec", help="test a codec, driven over a pipe")
     codec.add_argument("command", nargs="+", metavar="COMMAND", help="program that answers the requests, after --")
-    codec.add_argument("--timeout", type=float, default=10, help="seconds for an answer (default: %(default)g)")
+    codec.add_argument("--timeout", type=_seconds, default=10, help="seconds for an answer (default: %(default)g)")
     _add_common(codec)
     codec.set_defaults(run=_codec)
     broker = commands.add_parser("broker", help="test a broker")
@@ -63,13 +73,14 @@ def _parser() -> argparse.ArgumentParser:
     limits.add_argument("--read-only", action="store_true", help="create no topics, groups or transactional ids")
     addresses = broker.add_argument("--expect-address", action="append", default=[], type=_address, metavar="HOST:PORT")
     addresses.help = "fail if a response has an address that is not given; repeat it for each broker"
-    broker.add_argument("--timeout", type=float, default=10, help="seconds for a response (default: %(default)g)")
+    broker.add_argument("--name", default="", help="name of the broker in reports (default: its address)")
+    broker.add_argument("--timeout", type=_seconds, default=10, help="seconds for a response (default: %(default)g)")
     _add_common(broker)
     broker.set_defaults(run=_broker)
     client = commands.add_parser("client", help="test a client: a command that is called with a task and an address")
     client.add_argument("command", nargs="+", metavar="COMMAND", help="program that does a task, after --")
-    client.add_argument("--timeout", type=float, default=30, help="seconds for a case (default: %(default)g)")
-    client.add_argument("--name", default="", help="name of the client in reports (default: the command)")
+    client.add_argument("--timeout", type=_seconds, default=30, help="seconds for a case (default: %(default)g)")
+    client.add_argument("--name", default="", help="name of the client in reports (default: that of the program)")
     _add_common(client)
     client.set_defaults(run=_client)
     report = commands.add_parser("report", help="make an HTML page of reports")
@@ -86,6 +97,12 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--junit", metavar="FILE", help="write the report as JUnit's XML")
 
 
+def _seconds(text: str) -> float:
+    if not 0 < (seconds := float(text)) <= 86_400:
+        raise argparse.ArgumentTypeError(f"expected seconds above 0, at most 86,400, got {text}")
+    return seconds
+
+
 def _cases() -> list[Case]:
     return [*codec_cases(), *broker_cases(), *client_cases()]
 
@@ -95,31 +112,26 @@ def _list(options: argparse.Namespace) -> int:
     for case in found:
         print(f"{case.id:50} {case.mode:7} {case.rule}")
     print(f"{len(found):,} cases", file=sys.stderr)
-    return 0 if found else 2
+    return 0
 
 
 def _show(options: argparse.Namespace) -> int:
-    from kafka_messages.errors import did_you_mean
-
-    cases = {case.id: case for case in _cases()}
-    case = cases.get(options.id)
-    if case is None:
-        print(f"kafka-conformance: there is no case {options.id}{did_you_mean(options.id, cases)}", file=sys.stderr)
-        return 2
-    print("\n".join([case.id, *case.description()]))
+    for case in selected(_cases(), [options.id]):
+        print("\n".join([case.id, *case.description()]))
     return 0
 
 
 def _codec(options: argparse.Namespace) -> int:
-    cases = selected(codec_cases(), options.only)
-    return _finish(options, asyncio.run(run_codec(options.command, cases, options.timeout)))
+    def run(cases: list[CodecCase]) -> Report:
+        return asyncio.run(run_codec(options.command, cases, options.timeout))
+
+    return _checked(options, codec_cases(), run)
 
 
 def _broker(options: argparse.Namespace) -> int:
     access: Access = "cluster" if options.disposable else "read" if options.read_only else "own"
-    cases, expected = selected(broker_cases(), options.only), options.expect_address
-    report = run_broker(options.address, cases, access=access, expected=expected, timeout=options.timeout)
-    return _finish(options, report)
+    more = {"access": access, "expected": options.expect_address, "timeout": options.timeout, "name": options.name}
+    return _checked(options, broker_cases(), lambda cases: run_broker(options.address, cases, **more))
 
 
 def _address(text: str) -> Address:
@@ -130,8 +142,10 @@ def _address(text: str) -> Address:
 
 
 def _client(options: argparse.Namespace) -> int:
-    cases = selected(client_cases(), options.only)
-    return _finish(options, run_client(options.command, cases, options.timeout, options.name))
+    def run(cases: list[ClientCase]) -> Report:
+        return run_client(options.command, cases, options.timeout, options.name)
+
+    return _checked(options, client_cases(), run)
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -142,13 +156,19 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
-def _finish(options: argparse.Namespace, report: Report) -> int:
-    """Print and write a report; return the exit status."""
-    if options.known_failures:
-        mark_known(report, known_failures(options.known_failures))
+def _checked(options: argparse.Namespace, cases: Iterable[C], run: Callable[[list[C]], Report]) -> int:
+    """Run the selected cases, print and write the report; return the exit status. Files are looked at first."""
+    every = list(cases)
+    chosen = selected(every, options.only)
+    known = known_failures(options.known_failures) if options.known_failures else []
+    for place in filter(None, (options.json, options.junit)):
+        Path(place).open("a", encoding="utf-8").close()
+    report = run(chosen)
+    report.notes = list(map(printable, report.notes))
+    mark_known(report, known, [case.id for case in every])
+    print(to_text(report))
     if options.json:
         report.save(options.json)
     if options.junit:
         save_junit(report, options.junit)
-    print(to_text(report))
-    return 1 if report.failures or not report.results else 0
+    return 1 if report.failures else 0

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import struct
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from kafka_messages import KafkaMessageError, Message
-from kafka_messages.explain import explain
-from kafka_messages.protocol import DecodedRequest, decode_request, decode_response, split_frames
-
-from kafka_messages_tools.conversation import render
+from kafka_messages import KafkaMessageError
+from kafka_messages.explain import Explanation, explain, explain_request, explain_response
 
 from .codec_case import message_named
 from .result import NOTABLE, Report, Result, SentBytes, counted
 
 _WIDTH = 110
-_MOST_LINES = 160  # of explained bytes, half of them at the start
+_MOST_LINES = 400  # of explained bytes, half of them at the start
+_KEY_AND_VERSION = slice(4, 8)  # of a framed request
+_OPTIONS: dict[str, Any] = {"records": True, "limit": 2000}
 
 
 def to_html(reports: Sequence[Report]) -> str:
@@ -53,46 +53,35 @@ def _summary(results: Sequence[Result]) -> dict[str, str]:
 
 
 def explained(sent: SentBytes) -> str:
-    """Return the bytes of a message or exchange field by field; in hexadecimal if that is impossible."""
-    lines = _explained(sent).splitlines()
-    half = _MOST_LINES // 2
+    """Return bytes field by field up to the first error, and bytes that cannot be decoded in hexadecimal."""
+    return "\n".join([*_lines(sent.request, _request(sent)), *_lines(sent.response, _response(sent))])
+
+
+def _lines(text: str, explanation: Explanation | None) -> list[str]:
+    if explanation is None:
+        return [text] if text else []
+    lines, half = explanation.text(width=_WIDTH).splitlines(), _MOST_LINES // 2
     if len(lines) > _MOST_LINES:
         lines[half:-half] = [f"… {len(lines) - _MOST_LINES} lines left out"]
-    return "\n".join(lines)
+    return lines if explanation.error is None else [*lines, f"all bytes: {text}"]
 
 
-def _explained(sent: SentBytes) -> str:
+def _request(sent: SentBytes) -> Explanation | None:
+    data = bytes.fromhex(sent.request)
     try:
-        if sent.name and not sent.response and hasattr(message_class := message_named(sent.name), "read"):
-            data = bytes.fromhex(sent.request)
-            return explain(data, message_class, sent.version, records=True, limit=2000).text(width=_WIDTH)
-        return render([_exchange(sent)], width=_WIDTH, explain=True)
-    except (KafkaMessageError, ValueError, AttributeError):
-        pass
-    return "\n".join(filter(None, (sent.request, sent.response)))
+        if not sent.name:
+            return explain_request(data, framed=True, **_OPTIONS) if len(data) > _KEY_AND_VERSION.stop else None
+        message_class = message_named(sent.name)
+        if sent.is_frame:
+            return explain_response(data, message_class, sent.version, framed=True, **_OPTIONS)
+        return explain(data, message_class, sent.version, **_OPTIONS)
+    except (KafkaMessageError, AttributeError, TypeError):
+        return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    """An exchange as the renderer takes it."""
-
-    request_data: bytes
-    response_data: bytes
-    decoded: DecodedRequest
-    response: Message | None
-    client_id: str | None
-    broker: str = "broker"
-    received_at: float | None = None
-    answered_at: float | None = None
-    outcome: str = ""
-
-
-def _exchange(sent: SentBytes) -> _Exchange:
-    """Return an exchange. Raises KafkaMessageError, or ValueError if these are no whole frames."""
-    data, answer = bytes.fromhex(sent.request), bytes.fromhex(sent.response)
-    [payload] = split_frames(data)
-    request, response = decode_request(payload), None
-    if answer:
-        [payload] = split_frames(answer)
-        response = decode_response(payload, request.api, request.version).message
-    return _Exchange(data, answer, request, response, request.header.client_id)
+def _response(sent: SentBytes) -> Explanation | None:
+    try:
+        api, version = struct.unpack(">hh", bytes.fromhex(sent.request)[_KEY_AND_VERSION])
+        return explain_response(bytes.fromhex(sent.response), api, version, framed=True, **_OPTIONS)
+    except (KafkaMessageError, struct.error):
+        return None

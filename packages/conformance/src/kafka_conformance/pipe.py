@@ -31,6 +31,7 @@ class TesteeAnswer:
 
     fields: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
+    is_sent: bool = True
 
 
 class Testee:
@@ -50,7 +51,9 @@ class Testee:
         name, operations = answer.fields.get("name"), answer.fields.get("operations")
         if answer.problem:
             raise ProgramError(f"the testee did not describe itself: {answer.problem}")
-        if not (isinstance(name, str) and isinstance(operations, list) and set(operations) <= set(OPERATIONS)):
+        if not (
+            isinstance(name, str) and isinstance(operations, list) and all(map(OPERATIONS.__contains__, operations))
+        ):
             raise ProgramError(
                 'the answer to "describe" needs "name" and "operations" of '
                 f"{', '.join(OPERATIONS)}, not {json.dumps(answer.fields)[:200]}"
@@ -68,38 +71,34 @@ class Testee:
 
     async def ask(self, requests: Iterable[dict[str, Any]]) -> AsyncIterator[TesteeAnswer]:
         """Yield an answer for each request, in order. Each request has an ``id`` of its own."""
-        left, waiting, failures = iter(requests), deque[dict[str, Any]](), 0
+        left, again, waiting = iter(requests), deque[dict[str, Any]](), deque[dict[str, Any]]()
+        failures = 0
         while True:
-            for request in left:
+            while len(waiting) < _IN_FLIGHT and (request := again.popleft() if again else next(left, None)):
                 waiting.append(request)
                 await self._send(request)
-                if len(waiting) == _IN_FLIGHT:
-                    break
             if not waiting:
                 return
-            answer = await self._receive(waiting[0])
-            waiting.popleft()
-            failures = failures + 1 if answer.problem else 0
+            answer = await self._receive(waiting.popleft())
             yield answer
-            if not answer.problem:
-                continue
-            await self.close()
+            failures = failures + 1 if answer.problem else 0
+            if failures:
+                await self.close()
+                again.extendleft(reversed(waiting))
+                waiting.clear()
             if failures == _MOST_FAILURES:
-                for _ in [*waiting, *left]:
-                    yield TesteeAnswer(problem=f"not sent, as the testee failed {failures} times in a row")
+                for _ in [*again, *left]:
+                    problem = f"not sent, as the testee failed {failures} times in a row"
+                    yield TesteeAnswer(problem=problem, is_sent=False)
                 return
-            for request in waiting:
-                await self._send(request)
 
     async def _send(self, request: dict[str, Any]) -> None:
+        """Write without waiting: few requests are in flight, and ``_receive`` notices a program that does not read."""
         with suppress(OSError):  # it has ended; _receive says so
             stdin = (await self._started()).stdin
             assert stdin is not None
-            if stdin.is_closing():
-                return
-            stdin.write(json.dumps(request, separators=(",", ":")).encode() + b"\n")
-            async with asyncio.timeout(self._timeout):
-                await stdin.drain()
+            if not stdin.is_closing():
+                stdin.write(json.dumps(request, separators=(",", ":")).encode() + b"\n")
 
     async def _receive(self, request: dict[str, Any]) -> TesteeAnswer:
         try:
@@ -115,7 +114,7 @@ class Testee:
             return TesteeAnswer(problem=await self._ended())
         try:
             fields = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return TesteeAnswer(problem=f"the answer is not JSON: {line[:100].decode(errors='replace').rstrip()!r}")
         if not isinstance(fields, dict) or fields.get("id") != request["id"]:
             return TesteeAnswer(
@@ -162,9 +161,8 @@ class Testee:
         with suppress(TimeoutError):
             async with asyncio.timeout(0.2):
                 await process.wait()
-        if process.returncode is None:
-            with suppress(ProcessLookupError):  # with the programs that it started
-                os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        with suppress(ProcessLookupError, PermissionError):  # with the programs that it started
+            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
         with suppress(TimeoutError):  # a program that it started in another session may keep the pipe open
             async with asyncio.timeout(2):
                 while await process.stdout.read(1 << 16):  # asyncio waits for the end of the pipes

@@ -32,8 +32,15 @@ class SentBytes:
     request: str
     response: str = ""
     name: str = ""
-    """Message of bytes that are not frames, such as ``FetchResponse``."""
+    """Message, such as ``FetchResponse``, of bytes that are no request."""
     version: int = -1
+    is_frame: bool = False
+    """True for a whole frame of the message, with its header."""
+
+
+def printable(text: str) -> str:
+    """Escape what terminals and XML do not take, such as control characters and halves of surrogate pairs."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,9 @@ class Result:
     rule: str = ""
     source: str = ""
     exchanges: list[SentBytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "problem", printable(self.problem))
 
     @property
     def texts(self) -> list[tuple[str, str]]:
@@ -71,6 +81,9 @@ class Report:
     results: list[Result] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What a reader must know, such as operations that the testee lacks."""
+
+    def __post_init__(self) -> None:
+        self.testee = printable(self.testee)
 
     @property
     def by_group(self) -> dict[str, list[Result]]:
@@ -101,6 +114,8 @@ def load(path: str | Path) -> Report:
             raise ValueError("unknown format")
         rows: Sequence[dict[str, Any]] = content.pop("results")
         results = [Result(**{**row, "exchanges": [SentBytes(**each) for each in row["exchanges"]]}) for row in rows]
+        if unknown := {each.outcome for each in results}.difference(OUTCOMES):
+            raise ValueError(f"unknown outcome {unknown.pop()!r}")
         return Report(results=results, **content)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ReportError(f"{path}: not a report of kafka-conformance: {error}") from None

@@ -51,8 +51,9 @@ class FrameSocket:
         self._frames = FrameReader(_LONGEST_FRAME)
         try:
             self._socket = socket.create_connection(address, deadline.left())
-        except OSError as error:
-            raise NoResponse(f"cannot connect to {address[0]}:{address[1]}: {error.strerror or error}") from None
+        except (OSError, UnicodeError) as error:  # UnicodeError for a host that is no name
+            reason = getattr(error, "strerror", None) or error
+            raise NoResponse(f"cannot connect to {address[0]}:{address[1]}: {reason}") from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, data: bytes, pieces: int = 0) -> None:

@@ -23,6 +23,7 @@ ABOUT = (
     "Write a protocol as a static site: every message with its layouts and sample bytes. Needs the generated package."
 )
 VECTORS, TRAFFIC = Path("packages", "vectors", "src", "kafka_protocol_vectors"), Path("examples", "cluster", "traffic")
+CONVERSATIONS = Path("examples", "conversations")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,6 +55,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help=f"{what} (default: for Kafka's definitions {TRAFFIC}, if it exists)",
     )
+    what = "folder of recorded conversations (NAME.toml and captures)"
+    parser.add_argument(
+        "--conversations",
+        type=Path,
+        metavar="FOLDER",
+        help=f"{what} (default: for Kafka's definitions {CONVERSATIONS}, if it exists)",
+    )
     what = "folder whose README.md is added to the site, with all Markdown pages reachable from it"
     parser.add_argument("--docs", type=Path, metavar="FOLDER", help=f"{what}")
     return parser
@@ -75,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         samples = tuple(_samples(arguments, package, is_kafkas=loaded.release is not None))
         release = f"Kafka {loaded.release}" if loaded.release else f"{identity.distribution} {identity.version}"
         title = "Kafka protocol" if loaded.release else f"{identity.distribution} protocol"
-        files = files_of(Site(loaded, package, samples, title, release, _prose(arguments, loaded)), _progress)
+        talks = _conversations(arguments, is_kafkas=loaded.release is not None)
+        files = files_of(Site(loaded, package, samples, title, release, _prose(arguments, loaded), talks), _progress)
         changed = write(arguments.output, files)
     except PagesError as error:
         print(error, file=sys.stderr)
@@ -96,6 +105,13 @@ def _samples(arguments: argparse.Namespace, package: Package, is_kafkas: bool) -
         yield "Bytes of a conversation", read_traffic(traffic, package)
     if vectors is not None:
         yield "Bytes", read_samples(vectors)
+
+
+def _conversations(arguments: argparse.Namespace, is_kafkas: bool) -> Path | None:
+    folder: Path | None = arguments.conversations
+    if folder is not None and not folder.is_dir():
+        raise PagesError(f"{folder}: folder not found")
+    return folder or (CONVERSATIONS if is_kafkas and CONVERSATIONS.is_dir() else None)
 
 
 def _prose(arguments: argparse.Namespace, loaded: definitions.Definitions) -> Prose:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.render import tables
@@ -65,6 +66,12 @@ class Family:
     id: str
     about: str
     records: tuple[RecordRow, ...]
+
+
+@dataclass(frozen=True)
+class KipEntry:
+    number: int
+    versions: tuple[tuple[MessagePage, int], ...]
 
 
 @dataclass(frozen=True)
@@ -206,6 +213,16 @@ def _code(code: ErrorCode, lifetimes: Lifetimes) -> CodeRow:
     return CodeRow(code.code, code_bytes, code.name, retriable, code.about, lifetime, lifetimes.former_names(code.code))
 
 
+def kips(messages: Sequence[MessagePage]) -> list[KipEntry]:
+    """Return the KIPs, highest number first, with the message versions that belong to each."""
+    found: dict[int, list[tuple[MessagePage, int]]] = {}
+    for page in messages:
+        for version, numbers in sorted(page.kips.items()):
+            for number in numbers:
+                found.setdefault(number, []).append((page, version))
+    return [KipEntry(number, tuple(versions)) for number, versions in sorted(found.items(), reverse=True)]
+
+
 def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> list[EnumerationTable]:
     found = []
     for one in definitions.enumerations:
@@ -219,14 +236,31 @@ def enumerations(definitions: Definitions, messages: Sequence[MessagePage]) -> l
     return found
 
 
+def places(pages: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield name, kind, link and keywords of the entries of general pages; ``pages`` has their data by path."""
+    for api in pages.get("apis.html", {}).get("apis", ()):
+        yield f"API key {api.key}", api.name, f"apis.html#key-{api.key}", ""
+    for kip in pages.get("kips.html", {}).get("kips", ()):
+        yield f"KIP-{kip.number}", "versions of a proposal", f"kips.html#KIP-{kip.number}", ""
+    for family in pages.get("records.html", {}).get("families", ()):
+        yield family.title, "records of an internal topic", f"records.html#{family.id}", ""
+    for format_ in pages.get("batches.html", {}).get("formats", ()):
+        yield f"Magic {format_.magic}", "format of record batches", f"batches.html#magic-{format_.magic}", ""
+    for group, rows in pages["types.html"]["types"].items():
+        for row in rows:
+            yield row.name, "type", f"types.html#{group.lower().replace(' ', '-')}", row.about
+    yield "Flexible versions", "compact lengths, tagged fields", "types.html#flexible", ""
+
+
 def search_index(
     messages: Sequence[MessagePage],
     definitions: Definitions,
-    pages: Sequence[tuple[str, str]],
+    pages: Mapping[str, str],
+    found_places: Iterable[tuple[str, str, str, str]],
     prose: Prose,
     releases: Sequence[str] = (),
 ) -> str:
-    """Return the search index as a script that defines a constant."""
+    """Return the search index as a script that defines a constant; ``pages`` has titles by path."""
     found = {
         "messages": [[page.name, _kind_text(page), " ".join(field.path for field in page.fields)] for page in messages],
         "errors": [[code.code, code.name] for code in definitions.error_codes],
@@ -236,7 +270,8 @@ def search_index(
             if one.members
         ],
         "releases": list(releases),
-        "pages": [[title, path] for path, title in pages],
+        "pages": [[title, path] for path, title in pages.items()],
+        "places": list(found_places),
         "prose": [[page.title, page.path, [[title, slug] for _, slug, title in page.headings]] for page in prose.pages],
     }
     return f"const SEARCH = {json.dumps(found, separators=(',', ':'), ensure_ascii=True)};\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -84,6 +84,8 @@ class MessagePage:
     fields: tuple[FieldRow, ...]
     lifetime: Lifetime
     lifetimes: dict[int, Lifetime]
+    kips: Mapping[int, tuple[int, ...]]
+    """Numbers of KIPs by version; most versions have none."""
 
     @property
     def has_lifetime(self) -> bool:
@@ -145,7 +147,8 @@ def page_of(plan: MessagePlan, definitions: Definitions, lifetimes: Lifetimes = 
     facts = (*_facts(plan, message, definitions), *_facts_of_lifetime(lifetime))
     fields = fields_of(plan, runs, definitions.entities, lifetimes)
     by_version = {version: lifetimes.version(plan.name, version) for version in plan.valid}
-    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields, lifetime, by_version)
+    kips = definitions.kips.get(plan.name, {})
+    return MessagePage(plan, message, KINDS[plan.kind], facts, runs, fields, lifetime, by_version, kips)
 
 
 def parts_of(

@@ -13,12 +13,14 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export import document
 from kafka_message_generator.export.command import SCHEMA_FILE
 from kafka_message_generator.render.environment import environment
+from kafka_messages_tools.conversation import exchange_style
 from kafka_protocol_pages import examples, indexes
+from kafka_protocol_pages.conversations import Conversation, links_of, read_conversations
 from kafka_protocol_pages.lifetimes import Past, past_of
 from kafka_protocol_pages.message import MessagePage, page_of, parts_of
 from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.prose import NONE, Prose, view
-from kafka_protocol_pages.releases import ReleasePage, releases
+from kafka_protocol_pages.releases import ReleasePage, releases, version_change
 from kafka_protocol_pages.samples import Samples
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -29,6 +31,7 @@ FILE_LIST = "assets/files.txt"
 MOST = 200_000
 """Maximum size of a page in bytes; if a message needs more, each version gets its own page."""
 NAVIGATION = (
+    ("conversations.html", "Conversations", "recorded conversations of clients and a broker, byte by byte"),
     ("messages.html", "Messages", "all messages with key, versions and purpose"),
     ("apis.html", "APIs", "versions, headers and listeners of each API"),
     ("records.html", "Records", "records of internal topics and of KRaft metadata, by type"),
@@ -39,6 +42,7 @@ NAVIGATION = (
     ("headers.html", "Headers", "header version of each message"),
     ("types.html", "Types", "primitive types, with example bytes"),
     ("releases.html", "Releases", "protocol changes in each Kafka release"),
+    ("kips.html", "KIPs", "message versions of each improvement proposal"),
     ("batches.html", "Batches", "formats of record batches, byte by byte"),
     ("paste.html", "Paste", "decode your own bytes in the browser"),
 )
@@ -59,6 +63,7 @@ class NavigationLink:
 
 
 ENTRY_POINTS = (
+    NavigationLink("conversations.html", "Conversations", "how a group or a transaction works, byte by byte"),
     NavigationLink("messages.html", "Messages", "fields in every version, with explained sample bytes"),
     NavigationLink("errors.html", "Errors", "meanings of error codes, and the responses with them"),
     NavigationLink("paste.html", "Paste", "decode your own bytes; nothing leaves the page"),
@@ -89,6 +94,8 @@ class Site:
     title: str
     release: str
     prose: Prose = NONE
+    conversations: Path | None = None
+    """Folder of recorded conversations."""
 
 
 def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files:
@@ -100,6 +107,12 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     messages = [page_of(plan, site.definitions, past.lifetimes) for plan in plans]
     history = releases(past.changes, messages)
     general = pages(site, messages, past, history)
+    conversations = _conversations(site, messages)
+    if conversations:
+        general.append(
+            Page("conversations.html", "Conversations", "conversations.html", {"conversations": conversations})
+        )
+        general += [Page(each.path, each.title, "conversation.html", {"page": each}) for each in conversations]
     navigation = navigation_links(general, site.prose)
     entry_points = [
         each for each in ENTRY_POINTS if each.link in {*(page.path for page in general), *_paths(site.prose)}
@@ -109,12 +122,13 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     index = {"groups": indexes.groups(messages), "links": other_links, "entry_points": entry_points}
     general.append(Page("index.html", site.title, "index.html", index))
     files: Files = {**site.prose.images}
+    files |= {f"conversations/{each.file}": each.data for talk in conversations for each in talk.recordings}
     for page in general:
         files[page.path] = render(site, page, navigation)
     for page in release_pages(site, history):
         files[page.path] = render(site, page, navigation)
     for page in prose_pages(site.prose):
-        if page.path in files or page.path.startswith(("messages/", "releases/", "assets/")):
+        if page.path in files or page.path.startswith(("messages/", "releases/", "assets/", "conversations/")):
             raise PagesError(f"{page.path}: path reserved for generated pages; rename or move the Markdown file")
         files[page.path] = render(site, page, navigation)
     for number, message in enumerate(messages, 1):
@@ -124,7 +138,8 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     files["assets/search.js"] = indexes.search_index(
         messages,
         site.definitions,
-        [(page.path, page.title) for page in general],
+        {page.path: page.title for page in general},
+        indexes.places({page.path: page.data for page in general}),
         site.prose,
         [release.name for release in reversed(history)],
     )
@@ -133,8 +148,9 @@ def files_of(site: Site, progress: Progress = lambda done, count: None) -> Files
     files["protocol.schema.json"] = SCHEMA_FILE.read_text(encoding="utf-8")
     # This is a script, because a page opened from a file cannot fetch data.
     files["assets/protocol.js"] = f"globalThis.KAFKA_PROTOCOL = {protocol.rstrip()};\n"
+    styles = {"site.css": exchange_style()} if conversations else {}
     for path in sorted(ASSETS.iterdir()):
-        files[f"assets/{path.name}"] = path.read_text(encoding="utf-8")
+        files[f"assets/{path.name}"] = path.read_text(encoding="utf-8") + styles.get(path.name, "")
     return files
 
 
@@ -153,6 +169,12 @@ def prose_pages(prose: Prose) -> Iterator[Page]:
 
 def _paths(prose: Prose) -> Iterator[str]:
     return (page.path for page in prose.pages)
+
+
+def _conversations(site: Site, messages: Sequence[MessagePage]) -> list[Conversation]:
+    if site.conversations is None:
+        return []
+    return read_conversations(site.conversations, site.package.name, links_of(messages, "../"))
 
 
 def release_pages(site: Site, history: Sequence[ReleasePage]) -> Iterator[Page]:
@@ -185,6 +207,9 @@ def pages(site: Site, messages: list[MessagePage], past: Past, history: Sequence
         found.append(Page("headers.html", "Headers", "headers.html", headers))
     if history:
         found.append(Page("releases.html", "Releases", "releases.html", {"releases": history[::-1]}))
+    if kips := indexes.kips(messages):
+        listed = {"kips": kips, "has_lifetimes": past.lifetimes.is_known}
+        found.append(Page("kips.html", "KIPs", "kips.html", listed))
     found.append(Page("paste.html", "Paste your bytes", "paste.html", {}, PASTE))
     if batches := examples.batches(site.package):
         found.append(Page("batches.html", "Record batches", "batches.html", batches))
@@ -196,16 +221,19 @@ def message_pages(site: Site, message: MessagePage, navigation: Sequence[Navigat
     path = f"messages/{message.name}.html"
     parts = list(parts_of(message, site.package, site.samples, is_joined=True))
     links = {version: f"#v{version}" for part in parts for version in part.versions}
-    whole = Page(path, message.name, "message.html", {"page": message, "parts": parts, "links": links})
+    valid = message.plan.valid
+    changes = {version: version_change(message, version) for version in valid if version - 1 in valid}
+    shared = {"page": message, "changes": changes}
+    whole = Page(path, message.name, "message.html", {**shared, "parts": parts, "links": links})
     if len(render(site, whole, navigation).encode()) <= MOST:
         yield whole
         return
     parts = list(parts_of(message, site.package, site.samples, is_joined=False))
     links = {part.versions.lowest: f"{message.name}-v{part.versions.lowest}.html" for part in parts}
-    yield Page(path, message.name, "message.html", {"page": message, "parts": [], "links": links})
+    yield Page(path, message.name, "message.html", {**shared, "parts": [], "links": links})
     for part in parts:
         version = part.versions.lowest
-        data = {"page": message, "part": part, "links": links, "version": version}
+        data = {**shared, "part": part, "links": links, "version": version}
         yield Page(f"messages/{links[version]}", f"{message.name} version {version}", "version.html", data)
 
 
@@ -223,7 +251,12 @@ def breakable(name: str) -> Markup:
     return Markup(re.sub(r"([_(])", r"\1<wbr>", str(escape(name))))
 
 
+def first_sentence(text: str) -> Markup:
+    return code(text.partition(". ")[0].rstrip(".") + ".")
+
+
 ENVIRONMENT.filters["code"] = code
+ENVIRONMENT.filters["first_sentence"] = first_sentence
 ENVIRONMENT.filters["breakable"] = breakable
 
 

@@ -14,7 +14,9 @@ JOBS = {
     "groups": "history of group offsets: commits, resets, storms, removals, members, lag",
     "metadata_diff": "changes in a cluster, from snapshots and logs of __cluster_metadata",
     "segments": "integrity of log segments: checksums, gaps, order, sequences, names",
+    "replicas": "replicas of partitions compared: lost records, diverged and truncated logs",
     "encodings": "sizes of integer fields by encoding",
+    "inventory": "all topics with size, retention, replication and readers",
     "batching": "batch sizes, compression ratios, and dead records in compacted topics",
     "internal_topics": "segments of an internal topic as tables, one per record type",
 }

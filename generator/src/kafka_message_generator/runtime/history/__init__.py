@@ -12,7 +12,7 @@ from .._core.structs import name_of
 from .._core.versions import NO_VERSIONS, Versions, with_noun
 from ..errors import did_you_mean
 from ..schema.descriptors import descriptor_of
-from ._tables import ERROR_CODES, LATE_FIELDS, LISTENERS, OLDER, RELEASES, RUNS
+from ._tables import ERROR_CODES, KIPS, LATE_FIELDS, LISTENERS, OLDER, RELEASES, RUNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "gaps",
     "has_listeners",
     "is_older",
+    "kips_of",
     "listeners_in",
     "missing_in",
     "release_of",
@@ -42,6 +43,7 @@ __all__ = [
     "since",
     "until",
     "versions_in",
+    "versions_with_kip",
 ]
 
 _in_array = re.compile(r"\[[0-9]*\]").sub
@@ -232,6 +234,25 @@ def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]
     return tuple(
         release for release in RELEASES if all(version in versions_in(release, name) for name, version in wanted)
     )
+
+
+def kips_of(message: AnyMessage, version: int) -> tuple[int, ...]:
+    """Return the numbers of the KIPs that Kafka's definition names for a version, ascending; often empty.
+
+    Raises ValueError for an unknown message, and TypeError for a version that is not an int.
+    """
+    _check_number(version)
+    _runs(message)
+    return KIPS.get(_name(message), {}).get(version, ())
+
+
+def versions_with_kip(number: int) -> dict[str, tuple[int, ...]]:
+    """Return the versions, by message, for which Kafka's definitions name a KIP; empty if none does."""
+    found = {
+        name: tuple(each for each, kips in sorted(versions.items()) if number in kips)
+        for name, versions in KIPS.items()
+    }
+    return {name: versions for name, versions in found.items() if versions}
 
 
 def describe_lifetimes(message: AnyMessage) -> list[str]:

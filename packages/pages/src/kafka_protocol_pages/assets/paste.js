@@ -4,7 +4,7 @@
  * secrets.js and explain.js. It expects a form #paste with the fields bytes (textarea), kind (find, request, response,
  * message), message, version, framed and secrets (check boxes), and the elements #paste-problem, #paste-guesses and
  * #paste-result.
- * In Node the part before the form is a module; tests call its functions bytesOf and guesses.
+ * In Node the part before the form is a module; tests call its functions bytesOf, fragmentOf, valuesOf and guesses.
  */
 "use strict";
 (function (root, make) {
@@ -21,8 +21,11 @@
   const MOST_GUESSES = 5;
   const MOST_TO_GUESS = 20000;
   const LEAST_BASE64 = 8;
+  const MOST_IN_ADDRESS = 1 << 16;
 
   // ---- input ---------------------------------------------------------------------------------------------------
+
+  const KINDS = ["find", "request", "response", "message"];
 
   /** A line of xxd: address with a colon, groups of bytes, and the characters after two spaces. */
   const XXD = /^\s*[0-9a-f]{4,16}:\s+((?:[0-9a-f]{2}){1,16}(?: (?:[0-9a-f]{2}){1,16})*)(?:\s*$|\s{2,}.*$)/i;
@@ -95,6 +98,28 @@
     return at === bytes.length && count > 1
       ? { bytes: bytes.subarray(0, 4 + wire.INT32.read(bytes, 0)[0]), count }
       : null;
+  }
+
+  // ---- the address -----------------------------------------------------------------------------------------------
+
+  /** Returns the fragment with the bytes and choices of the form; empty without bytes, or if it would be too long. */
+  function fragmentOf({ bytes, kind, message, version, framed }) {
+    const read = bytesOf(bytes);
+    const found = new URLSearchParams({ bytes: read.bytes ? explain.hex(read.bytes) : bytes.trim() });
+    if (kind !== "find") found.set("kind", kind);
+    if (kind === "message" || kind === "response") Object.entries({ message, version }).forEach((pair) => found.set(...pair));
+    if (framed && kind !== "find" && kind !== "message") found.set("framed", "true");
+    const fragment = `#${found}`;
+    return bytes.trim() && fragment.length <= MOST_IN_ADDRESS ? fragment : "";
+  }
+
+  /** Returns the values of a fragment, or null if it has no bytes, such as #main. */
+  function valuesOf(fragment) {
+    const found = new URLSearchParams(fragment.slice(1));
+    if (!found.get("bytes")) return null;
+    const kind = KINDS.includes(found.get("kind")) ? found.get("kind") : "find";
+    const [message, version] = [found.get("message") || "", found.get("version") || ""];
+    return { bytes: found.get("bytes"), kind, message, version, framed: found.has("framed") };
   }
 
   // ---- detection ------------------------------------------------------------------------------------------------
@@ -377,6 +402,29 @@
       if (kind.value === "message") return explainer.message(data, message.value, number);
       return explainer.response(data, protocol.message(message.value).apiKey, number, framed.checked);
     };
+    // Browsers do not send the fragment to a server, unlike the query.
+    const keep = () => {
+      const fragment = fragmentOf({
+        bytes: bytes.value,
+        kind: kind.value,
+        message: message.value,
+        version: version.value,
+        framed: framed.checked,
+      });
+      history.replaceState(null, "", fragment || location.href.replace(/#.*/, ""));
+    };
+    const fromAddress = () => {
+      const values = valuesOf(location.hash);
+      if (!values) return;
+      bytes.value = values.bytes;
+      kind.value = values.kind;
+      messages();
+      message.value = protocol.messages.has(values.message) ? values.message : message.value;
+      versions();
+      fill(version, [...version.options].map((each) => each.value), values.version);
+      framed.checked = values.framed;
+      run();
+    };
     const run = () => {
       const needsMessage = kind.value === "response" || kind.value === "message";
       for (const field of [message, version]) offer(field, needsMessage);
@@ -400,9 +448,12 @@
     kind.addEventListener("input", messages);
     message.addEventListener("input", versions);
     form.addEventListener("input", run);
+    form.addEventListener("input", keep);
+    addEventListener("hashchange", fromAddress);
     form.addEventListener("submit", (event) => event.preventDefault());
     messages();
     run();
+    fromAddress();
   }
 
   /** Shows or hides a field with its label. */
@@ -423,5 +474,5 @@
     else if (values.length) select.selectedIndex = values.length - 1;
   }
 
-  return { bytesOf, guesses, start };
+  return { bytesOf, fragmentOf, valuesOf, guesses, start };
 });

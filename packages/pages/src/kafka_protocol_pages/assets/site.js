@@ -10,7 +10,9 @@ const storedTheme = {
 page.classList.add("scripted");
 if (storedTheme.get()) page.dataset.theme = storedTheme.get();
 
+window.addEventListener("hashchange", toVersion);
 document.addEventListener("DOMContentLoaded", () => {
+  toVersion();
   themes(document.getElementById("theme"));
   search(document.getElementById("find"), document.getElementById("found"));
   document.querySelectorAll(".inspector").forEach(inspector);
@@ -22,6 +24,12 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   window.addEventListener("afterprint", () => closed.forEach((each) => { each.open = false; }));
 });
+
+/** Opens the page of a version, if the address has the id of its link, as in MetadataResponse.html#v13. */
+function toVersion() {
+  const link = /^#v\d+$/.test(location.hash) && document.querySelector(`.versions a[id="${location.hash.slice(1)}"]`);
+  if (link) location.replace(link.href);
+}
 
 function themes(button) {
   const isDark = () => page.dataset.theme ? page.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -39,61 +47,22 @@ function themes(button) {
 // ---- search
 
 const MOST = 40;
-const folded = (text) => text.toLowerCase().replace(/[^a-z0-9-]+/g, "");
 let entries = [];
 let loaded = null;
 
 function load() {
   // The index is a script, because a page opened from a file cannot fetch data.
-  loaded ??= new Promise((done) => {
-    const script = document.createElement("script");
-    script.src = `${document.body.dataset.root}assets/search.js`;
-    script.addEventListener("load", () => { entries = [...listed(SEARCH)]; done(); });
-    document.head.append(script);
-  });
+  loaded ??= Promise.all(["find.js", "search.js"].map(script)).then(() => { entries = [...KafkaFind.listed(SEARCH)]; });
   return loaded;
 }
 
-function* listed(index) {
-  const entry = (rank, name, what, link, keys = name) => ({ rank, name, what, link, short: folded(name), keys: folded(keys) });
-  for (const [title, path] of index.pages) yield entry(1, title, "page", path);
-  for (const [title, path, headings] of index.prose) {
-    yield entry(1, title, "guide", path);
-    for (const [heading, slug] of headings) yield entry(3, heading, title, `${path}#${slug}`, `${heading} ${title}`);
-  }
-  for (const release of index.releases) yield { ...entry(1, `Kafka ${release}`, "release", `releases/${release}.html`), release };
-  for (const [code, name] of index.errors) yield entry(2, `${name}`, `error ${code}`, `errors.html#${name}`, `${name} ${code}`);
-  for (const [name, members] of index.enumerations) {
-    yield entry(2, name, "enumeration", `enumerations.html#${name}`);
-    for (const member of members.split(" ")) yield entry(4, member, name, `enumerations.html#${name}`, `${member} ${name}`);
-  }
-  for (const [name, what, paths] of index.messages) {
-    yield entry(0, name, what, `messages/${name}.html`);
-    for (const path of paths ? paths.split(" ") : []) {
-      yield entry(3, path, name, `messages/${name}.html#f.${path}`, `${name} ${path}`);
-    }
-  }
-}
-
-function matches(text) {
-  const words = text.toLowerCase().split(/[\s.]+/).map(folded).filter(Boolean);
-  const whole = folded(text);
-  if (!words.length) return [];
-  const [, release] = /^(?:kafka\s*)?(\d+\.[\d.]*)$/i.exec(text.trim()) ?? [];
-  if (release) return entries.filter((each) => each.release?.startsWith(release));
-  const isNumber = /^-?\d+$/.test(whole);
-  const found = [];
-  for (const each of entries) {
-    if (isNumber) {
-      if (each.what === `error ${whole}` || each.what.includes(`key ${whole},`)) found.push([each.rank, each]);
-    } else if (words.every((word) => each.keys.includes(word))) {
-      const last = each.short;
-      const fit = last === whole ? 0 : last.startsWith(whole) ? 1 : last.endsWith(whole) ? 2 : 3;
-      found.push([fit * 10 + each.rank + last.length / 1000, each]);
-    }
-  }
-  found.sort((a, b) => a[0] - b[0]);
-  return found.map((each) => each[1]);
+function script(name) {
+  return new Promise((done) => {
+    const element = document.createElement("script");
+    element.src = `${document.body.dataset.root}assets/${name}`;
+    element.addEventListener("load", done);
+    document.head.append(element);
+  });
 }
 
 function search(input, box) {
@@ -111,7 +80,7 @@ function search(input, box) {
   const show = async () => {
     await load();
     if (!input.value.trim()) { close(); return; }
-    const found = matches(input.value);
+    const found = KafkaFind.matches(entries, input.value);
     box.replaceChildren(...found.slice(0, MOST).map(option));
     if (!found.length || found.length > MOST) {
       const note = document.createElement("p");

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from kafka_records.segments.batch_headers import read_batch_headers
 from kafka_records.segments.names import topic_of
+from kafka_records.segments.report import SegmentReport
 from pyspark.sql import functions as F
 
 from .._core.spark_types import struct_type
@@ -68,6 +69,8 @@ def read_batches(
 class ExtraColumns:
     fields: Sequence[pa.Field]
     compute: Callable[[str, pa.RecordBatch], Sequence[pa.Array]]
+    # Values of one more row for each byte range, if given.
+    of_range: Callable[[str, SegmentReport], Mapping[str, Any]] | None = None
 
 
 def batches_in(
@@ -91,6 +94,8 @@ def batches_in(
                         more = added.compute(path, batch) if added else ()
                         columns = _without_bytes(batch, path, schema)
                         yield condense(pa.RecordBatch.from_arrays([*columns, *more], schema=whole))
+                    if added and added.of_range:
+                        yield pa.RecordBatch.from_pylist([added.of_range(path, *batches.reports)], schema=whole)
             except OSError as error:
                 yield condense(_unreadable(whole, path, row["start"], error))
 
@@ -104,7 +109,7 @@ def _unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
 def batches_of(records: DataFrame) -> DataFrame:
     """Group rows of ``kafka_log``, read with ``includeBatchMetadata``, into record batches.
 
-    The columns are those of ``read_batches``; ``size`` is null, and empty batches are missing.
+    The columns are those of ``read_batches``; ``size`` and ``crc`` are null, and empty batches are missing.
     """
     for name in ("topic", "partition", "file", "position", "offset", "timestamp"):
         require(records, name, "batches_of")
@@ -115,6 +120,7 @@ def batches_of(records: DataFrame) -> DataFrame:
         F.min_by("timestamp", "offset").alias("first_timestamp"),
         F.max("timestamp").alias("max_timestamp"),
         F.lit(None).cast("int").alias("size"),
+        F.lit(None).cast("long").alias("crc"),
     ]
     if "corrupt" in records.columns:
         fields = ("position", "size", "reason")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from ..sources._checkpoint_files import CheckpointFiles
+from ..sources._checkpoint_files import LEADER_EPOCH, CheckpointFiles
 from ._expressions import NAME_OFFSET
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLEANER_OFFSET",
     "HIGH_WATERMARK",
+    "LEADER_EPOCH",
     "LOG_START_OFFSET",
     "high_watermarks",
     "log_start_offsets",
@@ -40,6 +41,7 @@ def read_checkpoints(
 ) -> DataFrame:
     """Return the entries of the checkpoint files ``name`` in the log directories of the segments in ``paths``.
 
+    ``LEADER_EPOCH`` names the files in the folders of partitions; only their entries have a ``leader_epoch``.
     A damaged file is one row with ``file`` and ``problem``. A missing path fails the query.
     """
     return CheckpointFiles.load(spark, paths, owner=owner, glob=glob, recursive=recursive, name=name)

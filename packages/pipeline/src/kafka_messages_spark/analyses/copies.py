@@ -25,7 +25,8 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
 
     ``rows`` come from ``kafka_log`` or ``read_batches``. Batches, and rows that include snapshots, require ``keys``. Copies
     without a ``problem`` are preferred, then the highest leader epoch (KIP-101), then, for batches, the most ``records``.
-    All rows without an offset are kept.
+    All rows without an offset are kept. Records that a failover lost are left out if a later leader epoch has others at
+    their offsets: ``replicas.compare_replicas`` lists them.
     """
     if not keys:
         require(rows, "offset", "once")

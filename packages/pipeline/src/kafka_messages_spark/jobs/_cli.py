@@ -27,8 +27,27 @@ from kafka_messages_spark._core.worker_python import use_for_next_session, use_f
 from kafka_messages_spark.jobs import _local_mode
 from kafka_messages_spark.jobs._errors import message_of
 from kafka_messages_spark.jobs._options import absolute, check_state
-from kafka_messages_spark.jobs._output import add_arguments, check_place, check_tables, inputs, is_page, save, writers
-from kafka_messages_spark.jobs._report import JobFinding, JobReport, JobRun, Severity, made_by, size
+from kafka_messages_spark.jobs._output import (
+    add_arguments,
+    check_place,
+    check_tables,
+    inputs,
+    is_openmetrics,
+    is_page,
+    save,
+    writers,
+)
+from kafka_messages_spark.jobs._report import (
+    PREFIX,
+    Gauge,
+    JobFinding,
+    JobReport,
+    JobRun,
+    Severity,
+    made_by,
+    size,
+    timestamp,
+)
 from kafka_messages_spark.jobs._session import is_elsewhere, is_ours, start
 from kafka_messages_spark.sources import register
 from kafka_messages_spark.sources._checkpoint_files import CheckpointFiles
@@ -100,6 +119,22 @@ class Job:
     def draws(self) -> bool:
         """True if a report is written as HTML, the format with charts."""
         return any(map(is_page, self.args.report))
+
+    @property
+    def exports(self) -> bool:
+        """True if a report is written as OpenMetrics, the format with gauges."""
+        return any(map(is_openmetrics, self.args.report))
+
+    def as_of(self, times: DataFrame) -> tuple[int | None, str]:
+        """Return ``--as-of``, or else the newest time in the only column of ``times``, in ms and as text."""
+        now: int | None = self.args.as_of
+        if now is None:
+            now = times.agg(F.unix_millis(F.max(times.columns[0]))).collect()[0][0]
+        if now is None:
+            return None, "unknown, no timestamps found"
+        of_job = [({"job": self.name}, now / 1000)]
+        self.report.gauges.append(Gauge(f"{PREFIX}_as_of_timestamp_seconds", "Time that ages refer to.", of_job))
+        return now, timestamp(now) if self.args.as_of is not None else f"{timestamp(now)}, the newest record read"
 
     def find(self, kind: str, count: int, severity: Severity = "warning") -> None:
         """Add ``count`` findings; those of severity ``info`` do not affect the exit status."""
@@ -317,10 +352,10 @@ def parser(name: str, description: str) -> ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="also write the report to this file: .html with charts, .json, .md, else text; may be repeated",
+        help="also write the report to this file: .html with charts, .json, .md, .prom, else text; may be repeated",
     )
     out.add_argument(
-        "--limit", type=positive, default=20, metavar="N", help="maximum rows of a table in the report (20)"
+        "--limit", type=positive, default=20, metavar="N", help="maximum rows of a table in the report (%(default)s)"
     )
     out.add_argument("--width", type=positive, metavar="N", help="line width on stdout; default: terminal width")
     out.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")

@@ -20,7 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def add_as_of(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--as-of", type=time, metavar="TIME", help="time of the verdicts; default: the newest timestamp read"
+        "--as-of", type=time, metavar="TIME", help="time that ages refer to; default: the newest record read"
     )
 
 

@@ -52,6 +52,10 @@ def is_page(place: str) -> bool:
     return place.endswith((".html", ".htm"))
 
 
+def is_openmetrics(place: str) -> bool:
+    return place.endswith(".prom")
+
+
 def inputs(args: Namespace) -> dict[str, object]:
 
     def formatted(value: object) -> object:
@@ -67,6 +71,8 @@ def _written(report: JobReport, run: JobRun, place: str) -> str:
         return report.html(run)
     if place.endswith(".json"):
         return report.json(run)
+    if is_openmetrics(place):
+        return report.openmetrics(run)
     return report.markdown() if place.endswith(".md") else report.text()
 
 

@@ -20,19 +20,24 @@ from kafka_messages_spark.analyses._expressions import log_of
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets, share_group_state
-from kafka_messages_spark.analyses.lag import with_lag_times
+from kafka_messages_spark.analyses.lag import with_lag_times, with_statuses, worst_status
 from kafka_messages_spark.analyses.packed import batches_near, packed, unpacked
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import groups as charts
+from kafka_messages_spark.jobs._gauges import lag_gauges
 from kafka_messages_spark.jobs._incremental import records_of, rows_of
 from kafka_messages_spark.jobs._local_mode import Input
-from kafka_messages_spark.jobs._report import duration
 
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
-_FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log")
+_PARTITION = ("group", "topic", "partition")
+# Columns of lag in the tables of groups and offsets.
+_LAG = ("lag", "time_lag_ms", "oldest_unread_ms", "status")
+_FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log", "partitions")
+# Statuses of groups, as figures only with data.
+_STATUSES = ("OK", "WARN", "ERR")
 # Type for sums of offsets, which damaged records can make huge, and the largest offset.
 _WIDE, _MOST = "decimal(38,0)", (1 << 63) - 1
 # Columns that --since compares; the other tables show the end of the log.
@@ -40,7 +45,7 @@ _TIMES = dict.fromkeys(("commits", "history", "resets", "removed_offsets", "reba
 # Sort columns of the table of groups, descending.
 _SORTS = {
     "findings": ("resets", "storms", "commits"),
-    "lag": ("lag", "lag_ms"),
+    "lag": ("lag", "time_lag_ms"),
     "rebalances": ("rebalances",),
     "commits": ("commits",),
     "group": (),
@@ -72,18 +77,22 @@ def _reads(args: Namespace) -> list[Input]:
 def work(job: _cli.Job) -> None:
     """Report resets, storms, offsets outside the log and unreadable input as findings."""
     args = job.args
-    if args.sort == "lag" and not args.data:
-        raise invalid_argument("groups: --sort lag requires --data")
+    for option, given in (("--sort lag", args.sort == "lag"), ("--as-of", args.as_of is not None)):
+        if given and not args.data:
+            raise invalid_argument(f"groups: {option} requires --data")
     records = job.keep(records_of(job, "records", job.segments_of(args.paths, TOPIC), consumer_offsets))
     of_topics = _options.of_topics(args.topics)
     batches, partitions, damaged = _data(job)
     unreadable = [_output.bad_records(records), *damaged]
     commits = job.keep(_of_groups(groups.offset_commits(records), args.group).where(of_topics))
     history = job.keep(groups.offset_history(commits, records, jump=args.jump))
+    now, as_of = None, None
+    if batches is not None:
+        now, as_of = job.as_of(batches.select("max_timestamp").union(records.select("timestamp")))
     tables = {
         "commits": commits,
         "history": history,
-        "offsets": job.keep(_offsets(history, partitions, batches)),
+        "offsets": job.keep(_offsets(history, partitions, batches, now)),
         "resets": groups.resets(history),
         "storms": groups.commit_storms(commits, least=args.storm),
         "removed_offsets": groups.removed_offsets(history),
@@ -101,7 +110,9 @@ def work(job: _cli.Job) -> None:
     job.progress("detecting resets and storms")
     each = None if batches is None else unpacked(batches)
     picture = charts.picture(tables["history"], tables["offsets"], each) if job.draws else None
-    _report(job, records, tables, sums, partitions is not None, picture)
+    _report(job, records, tables, sums, as_of, picture)
+    if job.exports:
+        job.report.gauges += lag_gauges(job.name, tables)
     for name, table in tables.items():
         job.write(name, table)
     job.unreadable(reduce(DataFrame.unionByName, unreadable))
@@ -121,11 +132,13 @@ def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
     return rows.where(F.col("group").isin(chosen)) if chosen else rows
 
 
-def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFrame | None) -> DataFrame:
+def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFrame | None, now: int | None) -> DataFrame:
     offsets = groups.committed_offsets(history, partitions)
     if batches is None:
-        return offsets.withColumn("lag_ms", F.lit(None).cast("long"))
-    return with_lag_times(offsets, batches_near(batches, offsets))
+        missing = {"time_lag_ms": "long", "oldest_unread_ms": "long", "status": "string", "complete": "double"}
+        return offsets.withColumns({name: F.lit(None).cast(kind) for name, kind in missing.items()})
+    with_ages = with_lag_times(offsets, batches_near(batches, offsets), now)
+    return with_statuses(with_ages, history, unpacked(batches), now or 0)
 
 
 def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] | None) -> DataFrame:
@@ -141,14 +154,15 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
             F.count_if("is_tombstone").alias("removed_offsets"),
         )
     )
-    offsets = tables["offsets"].select("group", "lag", "lag_ms", "place")
+    offsets = tables["offsets"].select("group", *_LAG, "place")
     if "share_offsets" in tables:
         offsets = offsets.unionByName(tables["share_offsets"].select("group", "lag"), allowMissingColumns=True)
-    total = F.sum(F.col("lag").cast(_WIDE))  # null if unknown; least() would skip null
     offsets = offsets.groupBy("group").agg(
         F.count("*").alias("partitions"),
-        F.when(total > _MOST, _MOST).otherwise(total).cast("long").alias("lag"),
-        F.max("lag_ms").alias("lag_ms"),
+        _total(F.col("lag")).alias("lag"),
+        F.max("time_lag_ms").alias("time_lag_ms"),
+        F.max("oldest_unread_ms").alias("oldest_unread_ms"),
+        worst_status(F.col("status")).alias("status"),
         F.count_if(F.col("place") != "within").alias("outside_the_log"),
     )
     storms = tables["storms"].groupBy("group").agg(F.count("*").alias("storms"))
@@ -157,7 +171,12 @@ def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] 
     joined = joined.join(offsets, "group", "full")  # share groups have offsets without commits
     counts = ("commits", "resets", "storms", "removed_offsets", "rebalances", "partitions", "outside_the_log")
     columns = ("group", "type", "protocol_type", "generation", "members", "removed", *counts)
-    return joined.fillna(0, list(counts)).select(*columns, "lag", "lag_ms", "first_commit", "last_commit")
+    return joined.fillna(0, list(counts)).select(*columns, *_LAG, "first_commit", "last_commit")
+
+
+def _total(lag: Column) -> Column:
+    total = F.sum(lag.cast(_WIDE))  # null if unknown; least() would skip null
+    return F.when(total > _MOST, _MOST).otherwise(total).cast("long")
 
 
 def _report(
@@ -165,22 +184,27 @@ def _report(
     records: DataFrame,
     tables: dict[str, DataFrame],
     sums: DataFrame,
-    with_data: bool,
+    as_of: str | None,
     picture: Chart | None,
 ) -> None:
-    report, limit = job.report, job.args.limit
+    report, limit, with_data = job.report, job.args.limit, as_of is not None
     keys = [key.alias(f"log_{at}") for at, key in enumerate(log_of(records))]
     offset = F.col("offset").cast(_WIDE)
     log = records.groupBy(*keys).agg(
         F.count_distinct("offset").alias("records"), (F.max(offset) - F.min(offset) + 1).alias("offsets")
     )
     span = log.agg(F.count("*"), F.sum("records"), F.sum("offsets")).collect()[0]
-    total = sums.agg(F.count("*"), *(F.sum(name) for name in _FIGURES[1:])).collect()[0]
-    figures = dict(zip(_FIGURES, (each or 0 for each in total), strict=True))
+    counts = [F.sum(name) for name in _FIGURES[1:]] + [F.count_if(F.col("status") == name) for name in _STATUSES]
+    ages = [F.max(name) for name in ("time_lag_ms", "oldest_unread_ms")]
+    total = sums.agg(F.count("*"), *counts, _total(F.col("lag")), *ages).collect()[0]
+    figures = {name: count or 0 for name, count in zip(_FIGURES, total, strict=False)}
     figures["share_partitions"] = tables["share_offsets"].count() if "share_offsets" in tables else 0
+    figures["partitions"] -= figures["share_partitions"]
+    lag = dict(zip(("ok", "warn", "err", *_LAG), total[len(_FIGURES) :], strict=False))
     missing = max(0, (span[2] or 0) - (span[1] or 0))
     report.facts(
         {
+            "as of": as_of,
             "log": f"{span[0]} partitions, {span[1] or 0} records; {missing} offsets without a record",
             "groups": figures["groups"],
             "commits": figures["commits"],
@@ -189,49 +213,52 @@ def _report(
             "commit storms": f"{figures['storms']} (at least {job.args.storm} commits of a partition within a minute)",
             "removed offsets": figures["removed_offsets"],
             "outside the log": figures["outside_the_log"] if with_data else "unknown without --data",
+            "status": ", ".join(f"{lag[name.lower()]} {name}" for name in _STATUSES) if with_data else None,
         }
     )
     for kind, name in (("reset", "resets"), ("commit storm", "storms"), ("offset outside the log", "outside_the_log")):
         job.find(kind, figures[name])
+    for status in _STATUSES[1:]:
+        job.find(f"group with status {status}", lag[status.lower()], "info")
     report.figures |= {name: count for name, count in figures.items() if with_data or name != "outside_the_log"}
+    if with_data:
+        report.figures |= {name: value for name, value in lag.items() if value is not None}
     if picture is not None:
         report.picture(picture)
     for name, (title, rows) in _sections(tables, job.args.sort, with_data=with_data).items():
         if figures[name]:
             report.section(title)
-            report.frame(rows, limit, {"idle": duration, "took": duration, "lag in time": duration})
+            report.frame(rows, limit)
 
 
 def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> dict[str, tuple[str, DataFrame]]:
     columns = ["group", "type", "members", "removed", "partitions", "commits", "resets", "storms", "last_commit"]
-    lag = ["lag", F.col("lag_ms").alias("lag in time")] if with_data else []
-    newest = (F.desc("time"), "group", "topic", "partition")
-    outside = ("group", "topic", "partition", "committed_offset", "start_offset", "end_offset", "place")
-    removed = tables["removed_offsets"].orderBy(*newest).withColumnRenamed("idle_ms", "idle")
-    storms = tables["storms"].orderBy(F.desc("peak"), "group", "topic", "partition", "start")
+    lag = _LAG if with_data else ()
+    newest = (F.desc("time"), *_PARTITION)
+    outside = (*_PARTITION, "committed_offset", "start_offset", "end_offset", "place")
+    removed = tables["removed_offsets"].orderBy(*newest)
+    storms = tables["storms"].orderBy(F.desc("peak"), *_PARTITION, "start")
+    lags = tables["offsets"].orderBy(*map(F.desc_nulls_last, _LAG[:3]), *_PARTITION)
     found = {
         "groups": (
             "Groups",
             tables["groups"].orderBy(*map(F.desc_nulls_last, _SORTS[sort]), "group").select(*columns, *lag),
+        ),
+        "partitions": (
+            "Lag by partition",
+            lags.where(F.lit(with_data)).select(*_PARTITION, "committed_offset", "end_offset", *_LAG, "complete"),
         ),
         "resets": ("Resets", tables["resets"].orderBy(*newest).drop("log_partition", "log_offset")),
         "storms": ("Commit storms", storms),
         "removed_offsets": ("Removed offsets", removed.drop("log_partition", "log_offset")),
         "outside_the_log": (
             "Offsets outside the log",
-            tables["offsets"].where("place <> 'within'").orderBy("group", "topic", "partition").select(*outside),
+            tables["offsets"].where("place <> 'within'").orderBy(*_PARTITION).select(*outside),
         ),
         "rebalances": ("Rebalances", _rebalances(tables["rebalances"])),
     }
     if "share_offsets" in tables:
-        columns = [
-            "group",
-            "topic",
-            "partition",
-            "start_offset",
-            "delivered",
-            *(["end_offset", "lag"] if with_data else []),
-        ]
+        columns = [*_PARTITION, "start_offset", "delivered", *(["end_offset", "lag"] if with_data else [])]
         rows = tables["share_offsets"].orderBy(F.desc_nulls_last("lag"), "group", "topic", "topic_id", "partition")
         found["share_partitions"] = "Share groups", rows.select(*columns)
     return found
@@ -251,7 +278,7 @@ def _rebalances(rows: DataFrame) -> DataFrame:
         "members",
         names("joined").alias("joined"),
         names("left").alias("left"),
-        F.col("took_ms").alias("took"),
+        "took_ms",
     )
 
 
@@ -269,6 +296,7 @@ def _parser() -> ArgumentParser:
         default="findings",
         help="order of the groups in the report: findings (default), lag (with --data), rebalances, commits or group",
     )
+    _options.add_as_of(parser)
     parser.add_argument(
         "--jump",
         type=_cli.positive,

@@ -9,6 +9,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from kafka_records.segments.names import topic_of
 from pyspark.sql import DataFrame
@@ -27,7 +28,7 @@ from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import transactions as charts
 from kafka_messages_spark.jobs._incremental import records_of, rows_of
 from kafka_messages_spark.jobs._local_mode import Input
-from kafka_messages_spark.jobs._report import Severity, duration, size, timestamp
+from kafka_messages_spark.jobs._report import Severity, size
 
 STATE_TOPIC = "__transaction_state"
 # Verdicts, worst first.
@@ -69,7 +70,8 @@ def work(job: _cli.Job) -> None:
         unreadable = unreadable.unionByName(_output.damaged_checkpoints(each))
     partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
     found = job.keep(txn.find_transactions(batches))
-    now = _as_of(args.as_of, partitions, states)
+    times = [partitions.select("last_timestamp"), *([states.select("timestamp")] if states is not None else [])]
+    now, as_of = job.as_of(reduce(DataFrame.union, times))
     recent = job.recent("marker_timestamp")
     whole = _counts(txn.whole_transactions(found).where(recent))
     producers = txn.producers(found, states).where(job.recent("last_timestamp"))
@@ -82,7 +84,7 @@ def work(job: _cli.Job) -> None:
     )
     stable = txn.stable_offsets(found, partitions, high_watermarks(watermarks))
     known = _ids(states, read, unread)
-    _report(job, now, opened, shown, stable, whole, producers, known)
+    _report(job, now, as_of, opened, shown, stable, whole, producers, known)
     job.write("open_transactions", opened)
     job.write("completed_transactions", shown.where("status <> 'open'"))
     job.write("partitions", stable)
@@ -104,6 +106,7 @@ def _ids(states: DataFrame | None, read: int, unread: int) -> str:
 def _report(
     job: _cli.Job,
     now: int | None,
+    as_of: str,
     opened: DataFrame,
     found: DataFrame,
     stable: DataFrame,
@@ -121,7 +124,7 @@ def _report(
     words = [f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts]
     report.facts(
         {
-            "as of": "unknown, no timestamps found" if now is None else timestamp(now),
+            "as of": as_of,
             "data": f"{total[0]} partitions, {total[1] or 0} files, {total[2] or 0} batches",
             "transactional ids": known,
             "open": ", ".join(words) or "none",
@@ -148,11 +151,11 @@ def _report(
             "state",
             "first_offset",
             "records",
-            F.col("age_ms").alias("age"),
+            "age_ms",
             "reason",
             "note",
         )
-        report.frame(rows, limit, {"age": duration})
+        report.frame(rows, limit)
     if limits := [f"{count} {verdict}: {text}." for verdict, text, count in counted if text is not None]:
         report.section("Limitations")
         for line in limits:
@@ -167,15 +170,11 @@ def _report(
         by_age = producers.orderBy(F.desc("open"), F.desc("longest_duration_ms"), "producer_id")
         names = ("producer_id", "transactional_id", "transactions", "committed", "aborted", "open", "records")
         spans = ("mean_duration_ms", "longest_duration_ms")
-        renamed = [F.col(name).alias(name.removesuffix("_ms")) for name in spans]
-        report.frame(by_age.select(*names, "bytes", *renamed), limit, _FORMATS)
+        report.frame(by_age.select(*names, "bytes", *spans), limit, {"bytes": size})
 
 
 def _counts(found: DataFrame) -> Counter[str]:
     return Counter(dict(found.groupBy("status").count().collect()))
-
-
-_FORMATS = {"mean_duration": duration, "longest_duration": duration, "bytes": size}
 
 
 def _state_files(job: _cli.Job, files: DataFrame) -> list[str]:
@@ -189,15 +188,6 @@ def _coordinators(files: Sequence[str]) -> tuple[int, int]:
     found = {topic_of(file)[1] for file in files}
     numbers = [number for number in found if number is not None]
     return len(found), max(numbers) + 1 - len(numbers) if numbers and None not in found else 0
-
-
-def _as_of(given: int | None, partitions: DataFrame, states: DataFrame | None) -> int | None:
-    if given is not None:
-        return given
-    newest = [partitions.agg(F.unix_millis(F.max("last_timestamp"))).collect()[0][0]]
-    if states is not None:
-        newest.append(states.agg(F.unix_millis(F.max("timestamp"))).collect()[0][0])
-    return max((each for each in newest if each is not None), default=None)
 
 
 def _parser() -> ArgumentParser:

@@ -1,7 +1,8 @@
-"""Data source of checkpoint files in brokers' log directories.
+"""Data source of checkpoint files in brokers' log directories and in the folders of partitions.
 
 Line 1 of a file is the format version, ``0``, line 2 the number of entries; each other line is ``topic partition
-offset`` (Kafka's OffsetCheckpointFile).
+offset`` (Kafka's OffsetCheckpointFile), or ``epoch offset`` in the file ``leader-epoch-checkpoint`` of a partition
+(LeaderEpochCheckpointFile).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from kafka_records.segments.names import topic_of
 from pyspark.sql.datasource import InputPartition
 
 from ._files import File, open_file
@@ -24,18 +26,28 @@ SCHEMA = pa.schema(
         pa.field("partition", pa.int32()),
         pa.field("offset", pa.int64()),
         pa.field("problem", pa.string()),
+        pa.field("leader_epoch", pa.int32()),
     ]
 )
+# File of the leader epochs of a partition and of the offset at which each begins (KIP-101).
+LEADER_EPOCH = "leader-epoch-checkpoint"
 _FORMAT_VERSION = "0"
 # Maximum size of a checkpoint file, enough for 250,000 partitions with the longest topic names.
 _MAX_BYTES = 64 << 20
 _ENTRY = re.compile(r"(\S+)\s+([0-9]{1,10})\s+([0-9]{1,19})")
+_EPOCH = re.compile(r"()([0-9]{1,10})\s+([0-9]{1,19})")
+# Files per task.
+_FILES = 256
 
 Entry = tuple[str, int, int]
 
 
-def parsed(text: str) -> list[Entry]:
-    """Return the entries of a checkpoint file; raise ValueError if it is damaged."""
+def parsed(text: str, *, epochs: bool = False) -> list[Entry]:
+    """Return topic, partition and offset of each entry; raise ValueError if the file is damaged.
+
+    With ``epochs``, an entry is an empty text, a leader epoch and its start offset.
+    """
+    pattern, what = (_EPOCH, "leader epoch and offset") if epochs else (_ENTRY, "topic, partition and offset")
     if not text:
         return []
     *lines, rest = text.replace("\r\n", "\n").split("\n")
@@ -52,11 +64,12 @@ def parsed(text: str) -> list[Entry]:
         raise ValueError(f"line 2 declares {count} entries, but there are {len(entries)}")
     found: dict[tuple[str, int], int] = {}
     for number, line in enumerate(entries, 3):
-        match = _ENTRY.fullmatch(line)
+        match = pattern.fullmatch(line)
         if match is None or int(match[2]) >= 1 << 31 or int(match[3]) >= 1 << 63:
-            raise ValueError(f"line {number} is {_short(line)}; expected topic, partition and offset")
+            raise ValueError(f"line {number} is {_short(line)}; expected {what}")
         if (match[1], int(match[2])) in found:
-            raise ValueError(f"line {number}: {match[1]}-{match[2]} is listed twice")
+            name = f"{match[1]}-{match[2]}" if match[1] else f"epoch {match[2]}"
+            raise ValueError(f"line {number}: {name} is listed twice")
         found[match[1], int(match[2])] = int(match[3])
     return [(*key, offset) for key, offset in found.items()]
 
@@ -75,7 +88,8 @@ class _CheckpointsReader(ListingReader):
     name: str
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [_Places(places_of(self.files(), self.name))]
+        places = places_of(self.files(), self.name)
+        return [_Places(places[at : at + _FILES]) for at in range(0, len(places), _FILES)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         if isinstance(partition, _Places):
@@ -99,7 +113,9 @@ def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:
 
 
 def _checkpoint_path(path: str, name: str) -> str | None:
-    folder = path.rpartition("/")[0]
+    folder, slash, _ = path.rpartition("/")
+    if name == LEADER_EPOCH:
+        return f"{folder}{slash}{name}"
     above, slash, _ = folder.rpartition("/")
     if folder:
         return f"{above}{slash}{name}"
@@ -110,7 +126,8 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
     try:
         with open_file(root, path) as file:
             data = _all(file)
-        entries = parsed(data.decode())
+        epochs = shown.endswith(LEADER_EPOCH)
+        entries = parsed(data.decode(), epochs=epochs)
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -119,8 +136,14 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
         return [_problem(shown, "damaged checkpoint, ignored: invalid UTF-8")]
     except ValueError as error:
         return [_problem(shown, f"damaged checkpoint, ignored: {error}")]
-    names = ("topic", "partition", "offset")
-    return [{"file": shown, **dict(zip(names, entry, strict=True)), "problem": None} for entry in entries]
+    if epochs:
+        topic, partition = topic_of(path)
+        log = {"file": shown, "topic": topic, "partition": partition}
+        return [log | {"leader_epoch": epoch, "offset": offset} for _, epoch, offset in entries]
+    return [
+        {"file": shown, "topic": topic, "partition": partition, "offset": offset}
+        for topic, partition, offset in entries
+    ]
 
 
 def _all(file: Any) -> bytes:

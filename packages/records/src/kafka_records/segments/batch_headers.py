@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ..errors import CorruptSegmentError
 from ..format import CODECS, CONTROL_TYPES, MAX_BATCH_BYTES
 from .arrays import TIMESTAMP, timestamps
-from .frames import Ints
+from .frames import Ints, stored_sums
 from .groups import GroupDecoder, control_types
 from .headers import HeaderColumns
 from .reader import MAX_ROWS, SegmentReader, Source, checked_sources, count_batches
@@ -35,6 +35,7 @@ _OWN = {
     "timestampType": pa.int32(),
     "first_timestamp": TIMESTAMP,
     "max_timestamp": TIMESTAMP,
+    "crc": pa.int64(),
 }
 HEADER_COLUMNS: dict[str, Any] = _OWN | {name: kind for name, kind in BATCH_COLUMNS.items() if name not in _OWN}
 
@@ -72,6 +73,7 @@ class _HeaderReader(SegmentReader):
             "timestampType": headers.timestamp_type[chosen],
             "first_timestamp": _first_timestamps(headers, chosen),
             "max_timestamp": timestamps(headers.max_timestamp[chosen]),
+            "crc": stored_sums(run.log, run.start[chosen], headers.magic[chosen]),
             "leader_epoch": headers.leader_epoch[chosen],
             "producer_id": headers.producer_id[chosen],
             "producer_epoch": headers.producer_epoch[chosen],
@@ -133,9 +135,9 @@ def read_batch_headers(
     Arguments, errors and reports are as for ``read_segments``, but the reports have 0 ``records`` and ``decoded_batches``.
 
     Columns: ``topic``, ``partition``, ``file``, ``position`` and ``size`` (stored bytes), ``base_offset``,
-    ``last_offset``, ``records``, ``timestampType``, ``first_timestamp``, ``max_timestamp``, the columns of
-    ``batch_metadata``, and ``corrupt`` in PERMISSIVE mode. ``first_timestamp`` is null in formats 0 and 1 and for batches
-    with a delete horizon.
+    ``last_offset``, ``records``, ``timestampType``, ``first_timestamp``, ``max_timestamp``, ``crc`` (the stored checksum),
+    the columns of ``batch_metadata``, and ``corrupt`` in PERMISSIVE mode. ``first_timestamp`` is null in formats 0 and 1
+    and for batches with a delete horizon.
 
     In formats 0 and 1 a row is an outermost message; if that is compressed, ``base_offset`` and ``records`` are null.
     """

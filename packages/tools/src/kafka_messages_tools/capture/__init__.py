@@ -17,11 +17,10 @@ from .exchange_filter import ExchangeFilter, api_keys, error_codes
 from .files import Packet, is_capture, read_packets
 from .follow import follow_pieces, is_followed
 from .framing import Frame, frames
-from .matching import Exchange, exchanges
+from .matching import Exchange, events, exchanges
 from .network import Segment, SocketAddress, segments
 from .reassembly import End, TcpConnection, TcpSegment, streams
 from .report import CaptureError, CaptureReport
-from .summary import client_lines, is_partial, report_lines
 
 __all__ = [
     "Capture",
@@ -40,18 +39,16 @@ __all__ = [
     "TcpConnection",
     "TcpSegment",
     "api_keys",
-    "client_lines",
     "error_codes",
     "errors_in",
+    "events",
     "exchanges",
     "follow_pieces",
     "frames",
     "is_capture",
     "is_followed",
-    "is_partial",
     "open_capture",
     "read_packets",
-    "report_lines",
     "segments",
     "streams",
     "to_head",

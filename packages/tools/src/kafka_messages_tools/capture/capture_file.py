@@ -12,7 +12,7 @@ from ..package import DEFAULT, Package, load
 from .files import is_capture, read_packets
 from .follow import follow_pieces, is_followed
 from .framing import frames
-from .matching import Exchange, exchanges
+from .matching import Exchange, events
 from .network import segments
 from .reassembly import End, TcpSegment, streams
 from .report import CaptureError, CaptureReport
@@ -41,8 +41,12 @@ class Capture:
         raise CaptureError(f"not pcap, pcapng or the text of 'Follow TCP Stream': it {what}")
 
     def __iter__(self) -> Iterator[Exchange]:
+        return (each for each in self.events() if isinstance(each, Exchange))
+
+    def events(self) -> Iterator[Exchange | End]:
+        """Yield the exchanges, and the end of each connection after them."""
         found = frames(self._pieces, self._ports, self.report, package=self._package)
-        return exchanges(found, self.report, self._package)
+        return events(found, self.report, self._package)
 
     def __enter__(self) -> Self:
         return self

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ..package import DEFAULT, Package, load
 from .display import client_id_of
 from .errors import errors_in
-from .matching import Exchange
+from .matching import Exchange, unsupported_version
 from .reassembly import TcpConnection
 
 # Maximum number of clients listed separately; further clients share one entry.
@@ -36,7 +36,10 @@ class Client:
     @property
     def lacking(self) -> list[tuple[int, int, str]]:
         """API keys and versions in use that the package's Kafka release does not support, with the reason."""
-        found = ((key, version, _lack(self.package, key, version)) for key, version in sorted(self.versions))
+        found = (
+            (key, version, unsupported_version(self.package.api(key), version))
+            for key, version in sorted(self.versions)
+        )
         return [(key, version, why) for key, version, why in found if why]
 
     @property
@@ -122,15 +125,6 @@ def api_name(package: Package, key: int) -> str:
     """Return the name of an API, or ``API 99`` if unknown."""
     api = package.api(key)
     return f"API {key}" if api is None else api.name
-
-
-def _lack(package: Package, key: int, version: int) -> str:
-    api = package.api(key)
-    if api is None:
-        return "API not in this release"
-    if api.is_removed:
-        return "API removed in this release"
-    return "" if version in api.supported_versions else f"this release supports {api.supported_versions}"
 
 
 def _until(package: Package, key: int, version: int) -> str | None:

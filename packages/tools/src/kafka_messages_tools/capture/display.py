@@ -9,6 +9,7 @@ from .._text import wrapped
 from .errors import errors_in
 from .framing import Frame
 from .matching import Exchange
+from .reassembly import End
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
 Records = Literal["data", "size", "empty"]
 
 
-def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
-    """Return an exchange as a value for ``json.dumps``, with messages in Kafka's JSON form.
+def to_object(exchange: Exchange | End, *, show_secrets: bool = False, records: Records = "data") -> dict[str, object]:
+    """Return an exchange, or a connection that the server closed, as a value for ``json.dumps``.
 
+    Messages are in Kafka's JSON form.
     Unless ``show_secrets``, secrets are redacted, and so are undecoded bytes that may contain them. ``records`` is
     passed to ``kafka_messages.json.to_json``.
     """
+    if isinstance(exchange, End):
+        return _closed(exchange)
     header, redacts = exchange.header, not show_secrets
     entry: dict[str, object] = {
         "number": exchange.number,
@@ -53,12 +57,21 @@ def to_object(exchange: Exchange, *, show_secrets: bool = False, records: Record
         entry["response"] = _response(exchange, exchange.response_frame, redacts, records)
     elif exchange.has_no_response:
         entry["no_response"] = True
+    elif exchange.closed_by:
+        entry |= {"closed_by": exchange.closed_by} | ({"unsupported": why} if (why := exchange.unsupported) else {})
     if exchange.response is not None:
         found = errors_in(exchange.response.message, exchange.package)
         entry["errors"] = [{"path": each.path, "code": each.code, "name": each.name} for each in found]
     if exchange.latency_ns is not None:
         entry["latency_ms"] = exchange.latency_ns / 1e6
     return entry
+
+
+def _closed(end: End) -> dict[str, object]:
+    connection = end.connection
+    where = {"connection": connection.number, "client": str(connection.client), "server": str(connection.server)}
+    time = {} if end.time_ns is None else {"time": time_text(end.time_ns)}
+    return where | {"closed_by": "server", "packet": end.packet} | time
 
 
 def client_id_of(exchange: Exchange, redacts: bool) -> str | None:
@@ -154,19 +167,23 @@ def to_head(width: int | None = None) -> str:
     return f"{_aligned({name: name for name in widths}, widths)}  result"
 
 
-def to_line(exchange: Exchange, width: int | None = None) -> str:
-    """Format an exchange as a line of text.
+def to_line(exchange: Exchange | End, width: int | None = None) -> str:
+    """Format an exchange, or a connection that the server closed, as a line of text.
 
     A small ``width`` drops columns, shortens client ids and moves a long result to separate lines.
     """
+    widths = _widths(width)
+    if isinstance(exchange, End):
+        cells = {"time": _time(exchange.time_ns, widths), "conn": str(exchange.connection.number)}
+        cells |= {"packets": str(exchange.packet)}
+        return _line(dict.fromkeys(widths, "") | cells, "the server closed the connection", widths, width)
     first = exchange.request_frame or exchange.response_frame
     assert first is not None
-    widths = _widths(width)
     frames = (exchange.request_frame, exchange.response_frame)
     client = "?" if exchange.is_client_unknown else clean(client_id_of(exchange, redacts=True) or "-")
     cells = {
         "number": str(exchange.number),
-        "time": "" if first.time_ns is None else time_text(first.time_ns)[11 : 11 + widths["time"]],
+        "time": _time(first.time_ns, widths),
         "conn": str(exchange.connection.number),
         "API": name_of(exchange),
         "client": client if width is None or len(client) <= widths["client"] else f"{client[: widths['client'] - 1]}…",
@@ -174,7 +191,15 @@ def to_line(exchange: Exchange, width: int | None = None) -> str:
         "bytes": "→".join("" if each is None else str(each.size) for each in frames),
         "ms": "" if exchange.latency_ns is None else f"{exchange.latency_ns / 1e6:.3f}",
     }
-    line, result = _aligned(cells, widths), result_of(exchange)
+    return _line(cells, result_of(exchange), widths, width)
+
+
+def _time(time_ns: int | None, widths: dict[str, int]) -> str:
+    return "" if time_ns is None else time_text(time_ns)[11 : 11 + widths["time"]]
+
+
+def _line(cells: dict[str, str], result: str, widths: dict[str, int], width: int | None) -> str:
+    line = _aligned(cells, widths)
     if width is None or len(line) + 2 + len(result) <= width:
         return f"{line}  {result}"
     return "\n".join([line.rstrip(), *(_BELOW + each for each in wrapped(result, width - len(_BELOW)))])
@@ -221,6 +246,8 @@ def result_of(exchange: Exchange) -> str:
         problems.append("no response is sent")
     elif exchange.response_problem:
         problems.append(f"response: {exchange.response_problem}")
+    if exchange.unsupported:
+        problems.append(f"{name_of(exchange)} is unsupported: {exchange.unsupported}")
     if exchange.response is not None:
         names = dict.fromkeys(
             f"{error.name} ({error.code})" if error.name == "UNKNOWN" else error.name

@@ -90,7 +90,8 @@ def frames(
             yield from stream.end()
             del kafka_streams[connection.number]
             if stream.framers:
-                yield piece
+                client, server = stream.framers
+                yield piece._replace(connection=connection._replace(client=client, server=server))
         else:
             yield from stream.feed(piece)
 

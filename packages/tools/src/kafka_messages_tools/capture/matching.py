@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from struct import Struct
-from typing import Any
+from typing import Any, Literal
 
 from ..package import DEFAULT, Package, load
 from .framing import Frame
@@ -48,6 +48,8 @@ class Exchange:
         """True for SASL tokens without a request header, which follow a SaslHandshake of version 0."""
         self.identity: ClientIdentity | None = None
         """Identity of the client as of the request; None without a header, or without the component ``connection``."""
+        self.end: End | None = None
+        """End of the connection, for a request without a response."""
         self.is_client_unknown = False
         """True if the header refers to a request with the client id that was not captured (KIP-1313)."""
 
@@ -132,7 +134,8 @@ class Exchange:
     def _response(self) -> tuple[DecodedResponse[Any] | None, str]:
         frame = self.response_frame
         if frame is None or self.is_token:
-            return None, "" if self.is_token or self.has_no_response else "no response was captured"
+            problem = f"the {self.closed_by} closed the connection" if self.closed_by else "no response was captured"
+            return None, "" if self.is_token or self.has_no_response else problem
         if self.header is None:
             return None, "its request was not captured"
         if frame.missing:
@@ -142,6 +145,20 @@ class Exchange:
             return self.package.module("protocol").decode_response(frame.data, key, version), ""
         except self.package.root.KafkaMessageError as error:
             return None, str(error)
+
+    @property
+    def closed_by(self) -> Literal["client", "server"] | None:
+        """Side that closed the connection before the response, or None."""
+        if self.end is None or self.end.closed_by is None:
+            return None
+        return "client" if self.end.closed_by == self.client else "server"
+
+    @property
+    def unsupported(self) -> str:
+        """Why the server may have closed the connection: the release lacks the version of the request. Empty if not."""
+        if self.request is None or self.closed_by != "server":
+            return ""
+        return unsupported_version(self.api, self.header.request_api_version)
 
     @property
     def response(self) -> DecodedResponse[Any] | None:
@@ -169,6 +186,15 @@ class Exchange:
         return None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
 
 
+def unsupported_version(api: Api | None, version: int) -> str:
+    """Return why the Kafka release of the package does not support the version of a request, or an empty string."""
+    if api is None:
+        return "API not in this release"
+    if api.is_removed:
+        return "API removed in this release"
+    return "" if version in api.supported_versions else f"this release supports {api.supported_versions}"
+
+
 def _cut_header(package: Package, data: bytes) -> Any:
     if len(data) < _essential.size:
         return None
@@ -188,13 +214,24 @@ def exchanges(
 
     Undecodable exchanges are included, with their bytes and the reason.
     """
+    return (each for each in events(found, report, package) if isinstance(each, Exchange))
+
+
+def events(
+    found: Iterable[Frame | End], report: CaptureReport | None = None, package: str | Package = DEFAULT
+) -> Iterator[Exchange | End]:
+    """Yield the exchanges, and the ends of connections after their exchanges."""
     report = report or CaptureReport()
-    for number, exchange in enumerate(_paired(found, load(package)), 1):
-        exchange.number = number
-        yield _counted(exchange, report)
+    number = 0
+    for each in _paired(found, load(package)):
+        if isinstance(each, Exchange):
+            number += 1
+            each.number = number
+            _count(each, report)
+        yield each
 
 
-def _paired(found: Iterable[Frame | End], package: Package) -> Iterator[Exchange]:
+def _paired(found: Iterable[Frame | End], package: Package) -> Iterator[Exchange | End]:
     plausibility = Plausibility(package)
     by_connection: dict[int, _PendingRequests] = {}
     for each in found:
@@ -202,14 +239,15 @@ def _paired(found: Iterable[Frame | End], package: Package) -> Iterator[Exchange
         pending = by_connection.get(key) or by_connection.setdefault(key, _PendingRequests(package, plausibility))
         if isinstance(each, End):
             del by_connection[key]
-            yield from pending.end()
+            yield from pending.end(each)
+            yield each
         else:
             yield from pending.request(each) if each.is_request else pending.response(each)
     for pending in by_connection.values():
         yield from pending.end()
 
 
-def _counted(exchange: Exchange, report: CaptureReport) -> Exchange:
+def _count(exchange: Exchange, report: CaptureReport) -> None:
     report.count("exchanges")
     if exchange.is_token:
         report.count("SASL tokens")
@@ -217,7 +255,6 @@ def _counted(exchange: Exchange, report: CaptureReport) -> Exchange:
         report.count("responses without request")
     elif exchange.response_frame is None and not exchange.has_no_response:
         report.count("requests without response")
-    return exchange
 
 
 class _PendingRequests:
@@ -278,8 +315,10 @@ class _PendingRequests:
         if request is not None and _is_old_handshake(self._package, request):
             self._may_be_token = response.data[4:6] == b"\x00\x00"
 
-    def end(self) -> Iterator[Exchange]:
-        yield from (exchange for _, exchange in self._waiting)
+    def end(self, end: End | None = None) -> Iterator[Exchange]:
+        for _, exchange in self._waiting:
+            exchange.end = end
+            yield exchange
         yield from (Exchange(0, None, response, package=self._package) for _, response in self._unmatched)
         self._waiting.clear()
         self._unmatched.clear()

@@ -51,7 +51,13 @@ class TcpSegment(NamedTuple):
 
 class End(NamedTuple):
     connection: TcpConnection
+    """From ``frames`` on, ``client`` is the Kafka client."""
     reason: str
+    closed_by: SocketAddress | None = None
+    """Endpoint that sent the first FIN or RST, or None."""
+    packet: int = 0
+    """Packet of this FIN or RST, or 0."""
+    time_ns: int | None = None
 
 
 class _HalfStream:
@@ -82,6 +88,8 @@ class _Tracked:
         self.connection = connection
         self.directions = {connection.client: _HalfStream(), connection.server: _HalfStream()}
         self.is_ended = False
+        # Source, packet number and time of the first FIN or RST.
+        self.closing: tuple[SocketAddress | None, int, int | None] = (None, 0, None)
 
     def other(self, source: SocketAddress) -> SocketAddress:
         return self.connection.server if source == self.connection.client else self.connection.client
@@ -152,6 +160,8 @@ class _Tracker:
         start = direction.offset(sequence)
         if segment.flags & FIN:
             direction.end = start + length
+        if segment.flags & (FIN | RST) and tracked.closing[0] is None:
+            tracked.closing = segment.source, segment.packet, segment.time_ns
         other_source = tracked.other(segment.source)
         other = tracked.directions[other_source]
         if segment.acknowledged is not None and other.base is not None:
@@ -241,7 +251,7 @@ class _Tracker:
         tracked.is_ended = True
         for source in tracked.directions:
             yield from self._skip(tracked, source)
-        yield End(tracked.connection, reason)
+        yield End(tracked.connection, reason, *tracked.closing)
 
     def finish(self) -> Iterator[TcpSegment | End]:
         for key in list(self._tracked):

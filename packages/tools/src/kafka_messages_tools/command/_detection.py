@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kafka_messages.explain import Explanation
 
     from ..package import Package
+    from ._output import Output
 
 _SAME = "reads and writes the same bytes"
 # Maximum version accepted in a request header.
@@ -27,10 +28,12 @@ class Candidate(NamedTuple):
     before: str
     score: float
     reasons: tuple[str, ...]
+    # True if a request header contains the API.
+    is_certain: bool = False
 
     @property
     def what(self) -> str:
-        return f"{self.message} v{self.versions}{' behind ' if self.before else ''}{self.before}"
+        return f"{self.message} v{self.versions}{' after ' if self.before else ''}{self.before}"
 
 
 class _Place(NamedTuple):
@@ -45,6 +48,20 @@ class _Place(NamedTuple):
     key: int | None = None
     score: float = 0.0
     reasons: tuple[str, ...] = ()
+
+
+def candidates(package: Package, data: bytes, out: Output) -> list[Candidate]:
+    """Return the messages that data may be, the best one first; only one if a header contains the API."""
+    guesser = Guesser(package, data)
+    found = guesser.requests()
+    if certain := [each for each in found if _SAME in each.reasons]:
+        return certain[-1:]
+    named = package.root.all_messages()
+    with out.progress("messages", len(named)) as progress:
+        for each in named:
+            progress.step()
+            found += guesser.messages(each)
+    return sorted(found, key=lambda guess: (-guess.score, guess.what))
 
 
 class Guesser:
@@ -68,11 +85,11 @@ class Guesser:
         """Return candidates for requests that start with a header, or with a length and a header."""
         if self._protocol is None:
             return []
-        found = [self._request(self._data, "a header", 12) or self._unknown_version(self._data, "a header", 12)]
+        found = [self._request(self._data, "a header", 12) or self._unknown_version(self._data, "a header", 0)]
         if (frame := self._frame) is not None:
             before, score = "a length and a header", 20
             guess = self._request(frame, before, score, self._framed)
-            found.append(guess or self._unknown_version(frame, before, score, self._framed))
+            found.append(guess or self._unknown_version(frame, before, 8, self._framed))
         return [guess for guess in found if guess is not None]
 
     def _request(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Candidate | None:
@@ -85,7 +102,7 @@ class Guesser:
         more, reasons = self._weighed(self._explain.explain_request(data))
         reason = f"API {request.api.name} and version {request.version} in the header"
         reasons = (*also, reason, _SAME, *reasons)
-        return Candidate(request.api.request_name, str(request.version), before, score + more, reasons)
+        return Candidate(request.api.request_name, str(request.version), before, score + more, reasons, True)
 
     def messages(self, info: MessageInfo) -> list[Candidate]:
         by_layout: dict[tuple[int, int | None], list[int]] = {}
@@ -134,7 +151,7 @@ class Guesser:
             return None
         there = f"has only {api.valid_versions}" if api.valid_versions else "is not in this package"
         reasons = (*also, f"API {api.name} and version {version} in the header", f"but {name} {there}")
-        return Candidate(name, str(version), before, score, reasons)
+        return Candidate(name, str(version), before, score + (6 if client else 0), reasons, True)
 
     def _at(self, place: _Place, info: MessageInfo, versions: list[int]) -> Candidate | None:
         if not versions:

@@ -7,6 +7,10 @@ class UsageError(Exception):
     """Invalid command line; exit status 2."""
 
 
+class DumpError(UsageError):
+    """Hex dump with missing or ambiguous bytes; exit status 2."""
+
+
 class NotFoundError(UsageError):
     """Unknown message, version, field, error code or API; exit status 2."""
 

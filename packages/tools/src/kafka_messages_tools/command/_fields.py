@@ -33,7 +33,8 @@ def print_rows(rows: Sequence[LayoutRow], out: Output) -> None:
         return
     head = ("message", "field", "type", "versions", "null in", "tagged in")
     cells = [(row.message.name, row.path, row.type, *map(version_ranges, _runs(row))) for row in rows]
-    out.table(head, cells, has_groups=True)
+    filled = [place for place, column in enumerate(zip(*cells, strict=True)) if any(column)]
+    out.table([head[place] for place in filled], [[row[place] for place in filled] for row in cells], has_groups=True)
 
 
 def summary(row: LayoutRow) -> dict[str, object]:

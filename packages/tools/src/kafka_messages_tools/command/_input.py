@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ._errors import UsageError
+from ._errors import DumpError, UsageError
 from ._output import note
 
 TYPE_CHECKING = False
@@ -50,7 +50,9 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
 
 
 def _could_be_a_name(word: str) -> bool:
-    return not (is_literal(word) or "=" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word))
+    return not (
+        is_literal(word) or "=" in word or "\n" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word)
+    )
 
 
 def from_standard_input(otherwise: str, word: str | None) -> bytes:
@@ -86,6 +88,7 @@ def _text(data: bytes) -> str | None:
         text = data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8-sig")
     except UnicodeDecodeError:
         return None
+    text = text.replace("\N{RIGHTWARDS ARROW}", "->")  # in summaries of tshark
     is_plain = text.isascii() and all(each.isprintable() or each in "\t\r\n" for each in text)
     return text if is_plain else None
 
@@ -99,6 +102,8 @@ def _found(text: str, name: str) -> bytes:
         return read_literal(text)
     try:
         data = read_hex(text)
+    except DumpError as error:
+        raise UsageError(f"{name}: {error}") from None
     except UsageError as error:
         no_hex = error
     else:
@@ -121,10 +126,12 @@ def _is_object(text: str) -> bool:
 
 
 def read_hex(text: str) -> bytes:
-    """Parse hex with spaces, colons, commas, dashes or ``0x`` between bytes, or a hex dump."""
+    """Parse hex with spaces, colons, commas, dashes or ``0x`` between bytes, or a hex dump; skip headers of TCP."""
+    from ._packets import tcp_payload
+
     lines = text.splitlines()
-    if (dump := _dump(lines)) is not None:
-        return dump
+    if (dumps := _dumps(lines)) is not None:
+        return tcp_payload(dumps)
     out = bytearray()
     pending, place = "", (1, 1)
     for number, line in enumerate(lines, 1):
@@ -148,29 +155,41 @@ def read_hex(text: str) -> bytes:
             at += 1
     if pending:
         raise UsageError(f"odd number of hex digits ({2 * len(out) + 1})")
-    return bytes(out)
+    return tcp_payload([bytes(out)])
 
 
-def _dump(lines: list[str]) -> bytes | None:
-    """Parse a hex dump of xxd, hexdump -C, od, tcpdump or Wireshark; return None for other text. Raises UsageError."""
-    rows: list[tuple[int, str]] = []
-    repeats: set[int] = set()
-    for line in filter(None, map(str.strip, lines)):
-        if line == "*":
-            repeats.add(len(rows))
-            continue
+def _dumps(lines: list[str]) -> list[bytes] | None:
+    """Parse hex dumps of xxd, hexdump -C, od, tcpdump or Wireshark; return None for other text. Raises UsageError.
+
+    A row with address 0 starts a dump; lines before it may be summaries of packets.
+    """
+    dumps: list[tuple[list[tuple[int, str]], set[int]]] = []
+    has_summary, lines = False, [line.strip() for line in lines]
+    is_tcpdump = any(line[:2] == "0x" and _addressed(line)[0] is not None for line in lines)
+    for number, line in enumerate(lines, 1):
         address, rest = _addressed(line)
-        if address is None:
+        if line == "*" and dumps:
+            dumps[-1][1].add(len(dumps[-1][0]))
+        elif address is None:
+            if is_tcpdump and line[:2] == "0x":
+                raise DumpError(f"line {number} is not a row of the hex dump")
+            has_summary |= bool(line)
+        elif address == 0 or not (dumps or has_summary):
+            dumps.append(([(address, rest)], set()))
+            has_summary = False
+        elif has_summary:
             return None
-        rows.append((address, rest))
-    if not rows or not any(rest for _, rest in rows):
+        else:
+            dumps[-1][0].append((address, rest))
+    if (has_summary and not is_tcpdump) or not any(rest for rows, _ in dumps for _, rest in rows):
         return None
     try:
-        return _rows(rows, repeats)
+        return [_rows(*dump) for dump in dumps]
     except UsageError:
-        starts = [address for address, _ in rows]
-        is_dump = any(": " in line or line == "*" for line in map(str.strip, lines))
-        if is_dump or (len(rows) > 2 and starts == sorted(set(starts)) and starts[0] == 0):
+        starts = [address for address, _ in dumps[0][0]]
+        if any(": " in line or line == "*" for line in lines) or (
+            len(starts) > 2 and starts == sorted(set(starts)) and starts[0] == 0
+        ):
             raise
         return None
 

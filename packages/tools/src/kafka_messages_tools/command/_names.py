@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 from .._text import suggestion
-from ._errors import NotFoundError, UsageError
+from ._errors import InputError, NotFoundError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from kafka_messages import MessageInfo
 
     from ..package import Package
+
+    T = TypeVar("T")
 
 # Maximum digits of a version.
 MOST_DIGITS = 18
 
 
-def entry(package: Package, word: str) -> MessageInfo:
-    known = package.root.all_messages()
-    wanted = word.lower()
-    for each in known:
-        if each.name.lower() == wanted:
-            found: MessageInfo = each
-            return found
-    if of_api := _of_api(word, known):
-        raise NotFoundError(f"unknown message {word!r}; expected {' or '.join(each.name for each in of_api)}")
-    raise NotFoundError(f"unknown message {word!r}{suggestion(word, [each.name for each in known])}")
-
-
 def entries_of(package: Package, word: str) -> list[MessageInfo]:
     """Return the request and response of an API by name or key, or the message of this name. Raises NotFoundError."""
-    return _of_api(word, package.root.all_messages()) or [entry(package, word)]
+    if found := known_as(package, word):
+        return found
+    raise NotFoundError(
+        f"unknown message {word!r}{suggestion(word, [each.name for each in package.root.all_messages()])}"
+    )
 
 
-def _of_api(word: str, known: tuple[MessageInfo, ...]) -> list[MessageInfo]:
-    wanted = word.lower()
+def known_as(package: Package, word: str) -> list[MessageInfo]:
+    """Return the same messages as ``entries_of``, or an empty list."""
+    known, wanted = package.root.all_messages(), word.lower()
     kinds = [each for each in known if each.kind in ("request", "response")]
-    key = int(word) if word.isascii() and word.isdigit() and len(word) < 6 else -1
-    return [each for each in kinds if each.api_key == key or each.name.lower() == f"{wanted}{each.kind}"]
+    of_api = [each for each in kinds if str(each.api_key) == word or each.name.lower() == f"{wanted}{each.kind}"]
+    return of_api or [each for each in known if each.name.lower() == wanted]
+
+
+def only_fitting(found: list[MessageInfo], fit: Callable[[MessageInfo], T]) -> tuple[MessageInfo, T]:
+    """Return the only message for which ``fit`` raises no ValueError, and its result.
+
+    Raises UsageError if several messages fit, InputError if none of several fits, and the error of a single message.
+    """
+    if len(found) == 1:
+        return found[0], fit(found[0])
+    fitting, problems = [], []
+    for each in found:
+        try:
+            fitting.append((each, fit(each)))
+        except ValueError as error:
+            problems.append(str(error))
+    if not fitting:
+        raise InputError(f"the input is neither {' nor '.join(each.name for each in found)}: {'; '.join(problems)}")
+    if len(fitting) > 1:
+        raise UsageError(f"the input fits several messages; specify {' or '.join(each.name for each, _ in fitting)}")
+    return fitting[0]
 
 
 def flexible_versions(info: MessageInfo) -> str:

@@ -53,6 +53,11 @@ class Output:
         """Maximum width of a table row; None for a pipe without ``--width``, so that each row stays on one line."""
         return self.width if self._is_terminal or self._width is not None else None
 
+    def wrap_pipe(self, columns: int) -> None:
+        """Wrap rows also in a pipe, unless ``--width`` is given."""
+        if self._width is None and not self._is_terminal:
+            self._width = columns
+
     def record(self, values: Mapping[str, object]) -> None:
         import json
 

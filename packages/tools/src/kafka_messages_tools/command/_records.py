@@ -105,6 +105,34 @@ class TopicDecoder:
         return row
 
 
+def batch_row(batch: Any, position: int) -> dict[str, object]:
+    """Return the header of a batch at a position in a file, with the names of ``kafka_records.Batch``.
+
+    ``is_valid`` tells whether the checksum matches. ``last_sequence`` wraps to 0 after the highest int32.
+    """
+    from kafka_records import ChecksumError
+
+    names = ("count", "magic", "compression", "producer_id", "producer_epoch", "base_sequence", "leader_epoch")
+    sequence = (batch.base_sequence + batch.last_offset_delta) % (1 << 31) if batch.base_sequence >= 0 else -1
+    more = ("is_transactional", "is_control", "delete_horizon", "timestamp_type", "max_timestamp", "crc")
+    try:
+        batch.verify()
+        is_valid = True
+    except ChecksumError:
+        is_valid = False
+    return {
+        "base_offset": batch.base_offset,
+        "last_offset": batch.last_offset,
+        "time": time_text(batch.max_timestamp),
+        "position": position,
+        "size": batch.size,
+        **{name: getattr(batch, name) for name in names},
+        "last_sequence": sequence,
+        **{name: getattr(batch, name) for name in more},
+        "is_valid": is_valid,
+    }
+
+
 def _head(record: Any) -> dict[str, object]:
     return {"offset": record.offset, "timestamp": record.timestamp, "time": time_text(record.timestamp)}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ._errors import UsageError
+from ._errors import InputError, UsageError
 from ._input import FORMS, is_literal, read_bytes
-from ._names import entry, is_version, version_of
+from ._names import entries_of, is_version, known_as, only_fitting, version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from kafka_messages import MessageInfo
+
     from ..package import Package
-MESSAGE = "name of a message; omit it for requests with --frame or --header"
+MESSAGE = "a message, or an API by name or key; omit it for requests with --frame or --header"
 BYTES = "a file, - for standard input, or bytes as hex"
 
 
@@ -45,39 +47,67 @@ _SHORTEST = {"request": 8, "response": 4}
 class Subject:
     """Input bytes and their message type; ``name`` is empty for requests identified by their header."""
 
-    def __init__(self, package: Package, given: Namespace, has_lines: bool = False) -> None:
+    def __init__(
+        self, package: Package, data: bytes = b"", *, is_framed: bool = False, has_header: bool = False
+    ) -> None:
         self.package = package
-        self.is_framed: bool = given.frame
-        self.has_header = self.is_framed or given.header or given.request is not None
-        words = [word for word in (given.message, given.version, given.bytes) if word is not None]
+        self.data = data
+        self.is_framed = is_framed
+        self.has_header = has_header
         self.name, self.kind, self.version = "", "request", -1
+
+    @classmethod
+    def parsed(cls, package: Package, given: Namespace, has_lines: bool = False) -> Subject:
+        """Return the subject of a command line. Raises UsageError, and InputError for an API that the bytes do not fit."""
+        has_header = given.frame or given.header or given.request is not None
+        self = cls(package, is_framed=given.frame, has_header=has_header)
+        words = [word for word in (given.message, given.version, given.bytes) if word is not None]
+        found: list[MessageInfo] = []
         if given.request is not None:
             self._answer(read_bytes(given.request, None))
-        elif words and not (self.has_header and _is_bytes(package, words)):
-            self._message(words)
-        elif not self.has_header:
+        elif words and not (has_header and len(words) == 1 and not known_as(package, words[0])):
+            found = self._messages(words)
+        elif not has_header:
             raise UsageError(
                 "MESSAGE is missing; omit it only with --request, or for requests with --frame or --header"
             )
         if len(words) > 1:
             raise UsageError(f"unexpected argument: {words[1]!r}")
-        if self.has_header and self.kind in ("request", "response"):
+        if has_header and self.kind in ("request", "response"):
             package.module("protocol")
+        if len(found) > 1 and has_lines:
+            raise UsageError(f"--lines requires a message: {' or '.join(each.name for each in found)}")
         self.data = read_bytes(words[0] if words else None, "raw" if has_lines else given.form)
+        if len(found) > 1:
+            self.set_message(only_fitting(found, self._fit)[0])
+        return self
 
-    def _message(self, words: list[str]) -> None:
-        if len(words) == 1 and _must_be_bytes(words[0]):
+    def set_message(self, info: MessageInfo) -> None:
+        self.name, self.kind = info.name, info.kind
+
+    def _messages(self, words: list[str]) -> list[MessageInfo]:
+        """Take the message or API and its version from the words; the bytes decide between several messages."""
+        if len(words) == 1 and must_be_bytes(words[0]):
             raise UsageError(
                 "MESSAGE and VERSION are missing before the bytes; use --frame or --header for requests, "
-                "or the subcommand guess for unknown bytes"
+                "or the subcommand explain for unknown bytes"
             )
-        found = entry(self.package, words.pop(0))
-        self.name, self.kind = found.name, found.kind
+        found = entries_of(self.package, words.pop(0))
+        self.set_message(found[0])
         says_itself = self.has_header and self.kind != "response"
         if words and (not says_itself or len(words) > 1 or is_version(words[0])):
-            self.version = version_of(found, words.pop(0))
-        elif not says_itself:
-            raise UsageError(f"VERSION is missing: {found.name} has {found.valid_versions}")
+            self.version = version_of(found[0], words.pop(0))
+        elif says_itself:
+            return found[:1]
+        else:
+            raise UsageError(f"VERSION is missing: {found[0].name} has {found[0].valid_versions}")
+        return found
+
+    def _fit(self, info: MessageInfo) -> None:
+        self.set_message(info)
+        for _, data in self.pieces():
+            if (error := self.explained(data).error) is not None:
+                raise InputError(str(error))
 
     def _answer(self, data: bytes) -> None:
         protocol = self.package.module("protocol")
@@ -103,19 +133,20 @@ class Subject:
             yield at, self.data[at : min(end, len(self.data))]
             at = max(end, at + 1)
 
+    def explained(self, data: bytes, **more: Any) -> Any:
+        """Return the explanation of a piece; ``more`` are the arguments ``records`` and ``limit``."""
+        explain = self.package.module("explain")
+        if self.kind == "request" and self.has_header:
+            return explain.explain_request(data, framed=self.is_framed, **more)
+        if self.kind == "response" and self.has_header:
+            return explain.explain_response(data, self.message, self.version, framed=self.is_framed, **more)
+        if self.has_header:
+            return explain.explain_record(data, self.message, **more)
+        return explain.explain(data, self.message, self.version, **more)
 
-def _must_be_bytes(word: str) -> bool:
+
+def must_be_bytes(word: str) -> bool:
     from os.path import exists
 
     is_hex = len(word) > 3 and all(char in "0123456789abcdefABCDEF \t\r\n:,;xX" for char in word)
-    return not word.isalpha() and (is_hex or is_literal(word) or word == "-" or exists(word))
-
-
-def _is_bytes(package: Package, words: list[str]) -> bool:
-    if len(words) > 1:
-        return False
-    try:
-        entry(package, words[0])
-    except UsageError:
-        return True
-    return False
+    return not word.isalpha() and (is_hex or is_literal(word) or "\n" in word or word == "-" or exists(word))

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 # Subcommands in help order. The component `explain` includes `secrets`, which redacts all output.
 SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "explain": ("meaning of each byte of a message", ("explain",)),
+    "explain": ("meaning of each byte of a message, also of an unknown one", ("explain",)),
     "decode": ("bytes to JSON", ("explain",)),
     "encode": ("JSON to bytes", ()),
-    "guess": ("possible messages and versions of bytes", ("explain",)),
     "diff": ("two versions of a message, or two messages", ("explain",)),
     "log": ("records of a log segment or a snapshot", ("explain",)),
     "show": ("fields of a message across its versions", ()),
@@ -27,6 +26,7 @@ SUBCOMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wireshark": ("a dissector for Wireshark and tshark", ("protocol",)),
     "errors": ("error codes by number or name", ("protocol",)),
     "tags": ("tagged fields of all messages", ()),
+    "releases": ("message versions of a Kafka release or a KIP", ("history",)),
     "completion": ("completion script for bash, zsh or fish", ()),
 }
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ..capture.matching import Exchange
-from ._html import to_html
-from ._recorded import RecordedExchange
+from ._frames import FieldLink
+from ._html import exchange_block, exchange_style, no_link, to_html
+from ._recorded import RecordedExchange, as_recorded
 from ._text import to_text
-from ._turns import selected, turns
+from ._turns import Omitted, Turn, selected, turn_of, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-__all__ = ["RecordedExchange", "render"]
+__all__ = ["FieldLink", "RecordedExchange", "exchange_html", "exchange_style", "page", "render"]
 
 # Number of the last exchanges that are read.
 _MOST_READ = 5000
+# Maximum number of exchanges on a page with bytes.
+_MOST_ON_PAGE = 500
 
 
 def render(
@@ -30,6 +33,7 @@ def render(
     color: bool = False,
     explain: bool = False,
     show_secrets: bool = False,
+    show_values: bool = False,
     title: str = "Kafka exchanges",
 ) -> str:
     """Return exchanges, of captures or of the test kit, as lines of text or as an HTML page.
@@ -41,7 +45,8 @@ def render(
 
     ``width`` (at least 72) is the maximum number of columns. ``color`` adds terminal escape sequences to text.
     ``explain`` adds the bytes, explained field by field. ``title`` is for HTML. Secrets are redacted unless
-    ``show_secrets``. Raises ValueError for an unknown ``form`` or a ``limit`` below 1.
+    ``show_secrets``; in HTML, so are keys, values and headers of records unless ``show_values``. Raises ValueError for
+    an unknown ``form`` or a ``limit`` below 1.
     """
     if form not in ("text", "html"):
         raise ValueError(f"form must be 'text' or 'html', not {form!r}")
@@ -54,5 +59,46 @@ def render(
         count += 1
     lines = selected(turns(last, show_secrets), limit, count - len(last))
     if form == "html":
-        return to_html(lines, title, explain, show_secrets)
+        return to_html(lines, title, explain, show_secrets, show_values)
     return to_text(lines, max(width, 72), color, explain, show_secrets)
+
+
+def page(
+    exchanges: Iterable[Exchange],
+    *,
+    title: str = "Kafka exchanges",
+    show_secrets: bool = False,
+    show_values: bool = False,
+) -> str:
+    """Return captured exchanges with all their bytes as an HTML page that needs no other file.
+
+    The page has at most 500 exchanges, the first ones, at most 2,000 fields per message and 50,000 in total, and at
+    most 256 bytes per field; it says what is left out. Secrets are redacted unless ``show_secrets``; keys, values and
+    headers of records unless ``show_values``.
+    """
+    return to_html(_first(exchanges, show_secrets), title, True, show_secrets, show_values)
+
+
+def _first(exchanges: Iterable[Exchange], show_secrets: bool) -> Iterator[Turn | Omitted]:
+    count = 0
+    for count, exchange in enumerate(exchanges, 1):
+        if count <= _MOST_ON_PAGE:
+            yield turn_of(as_recorded(exchange, show_secrets), show_secrets)
+    if count > _MOST_ON_PAGE:
+        yield Omitted(count - _MOST_ON_PAGE)
+
+
+def exchange_html(
+    exchange: Exchange | RecordedExchange,
+    *,
+    link: FieldLink = no_link,
+    anchor: str = "",
+    show_secrets: bool = False,
+    show_values: bool = False,
+) -> str:
+    """Return an exchange with its bytes as an HTML element with the id ``anchor``.
+
+    ``link`` returns the address of a message or field, or an empty string. Other arguments are as for ``page``.
+    """
+    turn = turn_of(as_recorded(exchange, show_secrets), show_secrets)
+    return exchange_block(turn, link, show_secrets, show_values, anchor)

@@ -60,7 +60,7 @@ class FieldText:
     def _is_key(self, struct: Any, field: Any) -> bool:
         if field.is_array or field.is_struct or not (field.map_key or _KEY.fullmatch(field.name)):
             return False
-        return field.type != "uuid" or not self._is_default(getattr(struct, field.name), field)
+        return field.type not in ("uuid", "string") or not self._is_default(getattr(struct, field.name), field)
 
     def _is_default(self, value: Any, field: Any) -> bool:
         if value is None or value in ("", b"") or (field.is_array and not value):

@@ -1,14 +1,18 @@
-"""HTML page of a conversation."""
+"""HTML of a conversation: a page, or a block for each exchange."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from html import escape
+from importlib.resources import files
 
 from .._text import counted
+from ._frames import FieldLink, FrameTable
 from ._text import clock, notes
-from ._turns import Omitted, Turn, explained
+from ._turns import MOST_FIELDS, Omitted, Turn, explanations
 
+# Maximum number of fields whose bytes are on a page.
+_MOST_ROWS = 50_000
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -33,48 +37,65 @@ body { margin: 1.5rem auto; padding: 0 1.5rem; max-width: 90rem; background: var
   font: .95rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.4rem; margin: 0; }
 p { margin: .2rem 0 1rem; color: var(--soft); }
-article { padding: .45rem .6rem; border-top: 1px solid var(--line); border-left: 3px solid transparent; }
-article.error { border-left-color: var(--error); }
-article.rule { border-left-color: var(--rule); }
-header { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: baseline; }
-header > * { overflow-wrap: anywhere; }
-time, .notes, .skipped, .side { color: var(--soft); }
-time, code, pre { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .85em; }
-.error .result { color: var(--error); font-weight: 600; }
-.outcome { color: var(--rule); }
-.fields { display: grid; grid-template-columns: 1.2rem 1fr; margin: .1rem 0 0 .4rem; }
-.fields code { overflow-wrap: anywhere; }
-.skipped { margin: 0; padding: .45rem .6rem; border-top: 1px solid var(--line); }
-details { margin: .3rem 0 0 .4rem; }
-summary { cursor: pointer; color: var(--soft); }
-pre { overflow-x: auto; background: var(--panel); padding: .6rem .8rem; border-radius: 6px; }
+.skipped { margin: .6rem 0; }
 """
 
 
-def to_html(lines: Iterable[Turn | Omitted], title: str, explain: bool, show_secrets: bool) -> str:
-    rows = "\n".join(row for each in lines for row in _rows(each, explain, show_secrets))
-    return _PAGE.format(title=escape(title), style=_STYLE, rows=rows or "<p>No exchanges.</p>")
+def exchange_style() -> str:
+    """Return the style sheet of exchanges, which uses the colors ``--line``, ``--soft``, ``--panel`` and ``--error``."""
+    return files(__package__).joinpath("exchanges.css").read_text("utf-8")
 
 
-def _rows(each: Turn | Omitted, explain: bool, show_secrets: bool) -> Iterator[str]:
-    if isinstance(each, Omitted):
-        yield f'<p class="skipped">… {counted(each.count, "exchange")} left out</p>'
-        return
-    marks = " ".join(name for name, applies in (("error", each.is_error), ("rule", each.outcome)) if applies)
-    yield f'<article class="{marks}">' if marks else "<article>"
+def no_link(message: str, path: str) -> str:
+    return ""
+
+
+def to_html(lines: Iterable[Turn | Omitted], title: str, explain: bool, show_secrets: bool, show_values: bool) -> str:
+    rows: list[str] = []
+    left = _MOST_ROWS
+    for each in lines:
+        if isinstance(each, Omitted):
+            rows.append(f'<p class="skipped">… {counted(each.count, "exchange")} left out</p>')
+            continue
+        rows.append("\n".join(_head(each, "")))
+        if explain:
+            frames = "\n".join(_frames(each, no_link, show_secrets, show_values, left))
+            rows.append(frames if left > 0 else f'<p class="skipped">bytes left out after {_MOST_ROWS:,} fields</p>')
+            left -= frames.count("<tr ")
+        rows.append("</div>")
+    return _PAGE.format(
+        title=escape(title), style=_STYLE + exchange_style(), rows="\n".join(rows) or "<p>No exchanges.</p>"
+    )
+
+
+def exchange_block(turn: Turn, link: FieldLink, show_secrets: bool, show_values: bool, anchor: str) -> str:
+    frames = _frames(turn, link, show_secrets, show_values, MOST_FIELDS)
+    return "\n".join([*_head(turn, anchor), *frames, "</div>"])
+
+
+def _head(turn: Turn, anchor: str) -> Iterator[str]:
+    marks = ["exchange", *(["error"] if turn.is_error else []), *(["rule"] if turn.outcome else [])]
+    own_id = f' id="{anchor}"' if anchor else ""
+    yield f'<div class="{" ".join(marks)}"{own_id}>'
     cells = [
-        f"<time>{clock(each.exchange.received_at)}</time>",
-        f"<span>{escape(each.client)} → {escape(each.broker)}</span>",
-        f"<b>{escape(each.api)}</b>",
-        f'<span class="result">{escape(each.result)}</span>',
-        *([f'<span class="outcome">rule: {escape(each.outcome)}</span>'] if each.outcome else []),
-        *(f'<span class="notes">{escape(text)}</span>' for text in notes(each)),
+        *([f'<span class="number">{turn.number}</span>'] if turn.number else []),
+        f"<time>{clock(turn.exchange.received_at)}</time>",
+        f"<span>{escape(turn.client)} → {escape(turn.broker)}</span>",
+        f"<b>{escape(turn.api)}</b>",
+        f'<span class="result">{escape(turn.result)}</span>',
+        *([f'<span class="outcome">rule: {escape(turn.outcome)}</span>'] if turn.outcome else []),
+        *(f'<span class="notes">{escape(text)}</span>' for text in notes(turn)),
     ]
     yield f"<header>{''.join(cells)}</header>"
-    for arrow, text in (("→", each.request), ("←", each.response)):
+    for arrow, text in (("→", turn.request), ("←", turn.response)):
         if text:
-            yield f'<div class="fields"><span class="side">{arrow}</span><code>{escape(text)}</code></div>'
-    if explain:
-        for name, text in explained(each, show_secrets, 120, False):
-            yield f"<details><summary>bytes of the {name}</summary><pre>{escape(text)}</pre></details>"
-    yield "</article>"
+            yield f'<div class="fields"><span class="arrow">{arrow}</span><code>{escape(text)}</code></div>'
+
+
+def _frames(turn: Turn, link: FieldLink, show_secrets: bool, show_values: bool, most_rows: int) -> Iterator[str]:
+    table = FrameTable(turn.package, link, show_secrets, show_values)
+    for name, found in explanations(turn, most_rows) if most_rows > 0 else ():
+        label = f"bytes of {name} {turn.number}" if turn.number else f"bytes of the {name}"
+        yield f"<details><summary>bytes of the {name} <small>{len(found.data):,}</small></summary>"
+        yield table.html(found, label)
+        yield "</details>"

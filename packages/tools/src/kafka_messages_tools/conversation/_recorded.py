@@ -56,6 +56,7 @@ class CapturedExchange:
     def __init__(self, exchange: Exchange, show_secrets: bool) -> None:
         self._exchange = exchange
         self.package = exchange.package
+        self.number = exchange.number
         self.client_id = "?" if exchange.is_client_unknown else client_id_of(exchange, not show_secrets)
         self.broker = str(exchange.server)
         self.decoded = exchange.request

@@ -37,6 +37,8 @@ class Turn:
     count: int = 1
     ended_at: float | None = None
     """Time of the last equal exchange."""
+    number: int | None = None
+    """Number in the capture; None outside captures."""
 
     @property
     def matters(self) -> bool:
@@ -64,7 +66,7 @@ def turns(exchanges: Iterable[Exchange | RecordedExchange], show_secrets: bool) 
     """Return the lines of all exchanges; consecutive equal exchanges are one line."""
     found: list[Turn] = []
     for each in exchanges:
-        turn = _turn(as_recorded(each, show_secrets), show_secrets)
+        turn = turn_of(as_recorded(each, show_secrets), show_secrets)
         equal = _equal(found, turn)
         if equal is None:
             found.append(turn)
@@ -99,7 +101,7 @@ def selected(found: list[Turn], limit: int, earlier: int) -> Iterator[Turn | Omi
         yield Omitted(skipped)
 
 
-def _turn(exchange: RecordedExchange, show_secrets: bool) -> Turn:
+def turn_of(exchange: RecordedExchange, show_secrets: bool) -> Turn:
     package, request, response = load(package_of(exchange)), exchange.decoded, exchange.response
     fields = FieldText(package, show_secrets)
     errors = [] if response is None else list(dict.fromkeys(each.name for each in errors_in(response, package)))
@@ -114,6 +116,7 @@ def _turn(exchange: RecordedExchange, show_secrets: bool) -> Turn:
         "" if request is None else fields.of(request.message),
         "" if response is None else fields.of(response),
         bool(errors) or request is None,
+        number=exchange.number if isinstance(exchange, CapturedExchange) else None,
     )
 
 
@@ -137,23 +140,26 @@ def _result(exchange: RecordedExchange, errors: list[str]) -> str:
 
 
 # Maximum number of fields, and of lines, of explained bytes per message.
-_MOST_FIELDS = 2000
+MOST_FIELDS = 2000
 _MOST_LINES = 80
 
 
-def explained(turn: Turn, show_secrets: bool, width: int, color: bool) -> Iterator[tuple[str, str]]:
-    """Yield the name and the explained bytes of each message of a line."""
+def explanations(turn: Turn, limit: int = MOST_FIELDS) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the explanation of each message of a line; a response only if its request was decoded."""
     explain = turn.package.module("explain")
     exchange, request = turn.exchange, turn.exchange.decoded
-    options: dict[str, Any] = {"width": width, "color": color, "show_secrets": show_secrets}
+    options: dict[str, Any] = {"framed": True, "records": True, "limit": min(limit, MOST_FIELDS)}
     if exchange.request_data:
-        found = explain.explain_request(exchange.request_data, framed=True, records=True, limit=_MOST_FIELDS)
-        yield "request", _shortened(found.text(**options))
+        yield "request", explain.explain_request(exchange.request_data, **options)
     if exchange.response_data and request is not None:
-        found = explain.explain_response(
-            exchange.response_data, int(request.api.key), request.version, framed=True, records=True, limit=_MOST_FIELDS
-        )
-        yield "response", _shortened(found.text(**options))
+        api, version = int(request.api.key), request.version
+        yield "response", explain.explain_response(exchange.response_data, api, version, **options)
+
+
+def explained(turn: Turn, show_secrets: bool, width: int, color: bool) -> Iterator[tuple[str, str]]:
+    """Yield the name and the explained bytes of each message of a line as text."""
+    for name, found in explanations(turn):
+        yield name, _shortened(found.text(width=width, color=color, show_secrets=show_secrets))
 
 
 def _shortened(text: str) -> str:

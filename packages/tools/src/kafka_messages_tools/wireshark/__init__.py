@@ -6,7 +6,6 @@ The dissector supports Lua 5.1 to 5.4 and Wireshark 3.6 and later.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from importlib.resources import files
 
@@ -14,6 +13,8 @@ from ..package import DEFAULT, Package, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from kafka_messages import Message
     from kafka_messages.protocol import Api
 
@@ -58,6 +59,8 @@ def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
     yield "local ERRORS = {"
     yield from (f"  [{int(code)}] = {_text(code.name)}," for code in protocol.ErrorCode)
     yield "}"
+    yield f"local ERROR_FIELDS = {_lua(dict.fromkeys(sorted({*_error_fields(package)}), True))}"
+    yield f"local OPEN_SETTINGS = {_lua(_open_settings(package))}"
     fields = package.module("schema").descriptor_of(package.message("RequestHeader")).fields
     omitting = next((field.versions.lowest for field in fields if field.name == IDENTITY[1][0]), "math.huge")
     yield f"local OMITS_IDS_FROM = {omitting}"
@@ -65,34 +68,60 @@ def _lines(package: Package, name: str, ports: str) -> Iterator[str]:
     for field, letter, message in IDENTITY:
         yield f"  {{ name = {_text(field)}, letter = {_text(letter)}, message = {_text(message)} }},"
     yield "}"
-    yield "local PLANS = {"
-    yield from map(_plan, map(package.message, ("RequestHeader", "ResponseHeader")))
+    messages = [*map(package.message, ("RequestHeader", "ResponseHeader"))]
     for api in known:
-        yield _plan(api.request_class)
-        if api.response_name:
-            yield _plan(api.response_class)
+        messages += [api.request_class, api.response_class] if api.response_name else [api.request_class]
+    yield "local SECRETS = {"
+    yield from (f"  {each.NAME} = {_lua(rules)}," for each in messages if (rules := _rules(package, each)))
+    yield "}"
+    yield "local PLANS = {"
+    yield from map(_plan, messages)
     yield "}"
 
 
-def error_filter(name: str = "", package: str | Package = DEFAULT) -> str:
-    """Return the display filter for responses with an error.
-
-    ``error_code != 0`` would miss packets in which another code is 0.
-    """
-    found = load(package)
-    name = name or found.name
-    return " or ".join(f"{name}.{field} in {{-1, 1..32767}}" for field in _error_fields(found))
-
-
-def _error_fields(package: Package) -> list[str]:
+def _error_fields(package: Package) -> Iterator[str]:
     descriptor_of = package.module("schema").descriptor_of
-    found = Counter[str]()
     for info in package.root.all_messages():
-        if info.kind == "response":
-            descriptor = descriptor_of(info.message_class)
-            for fields in (descriptor.fields, *descriptor.structs.values()):
-                found.update(field.name for field in fields if field.is_error_code)
-    return sorted(found, key=lambda name: (-found[name], name))
+        descriptor = descriptor_of(info.message_class)
+        for fields in (descriptor.fields, *descriptor.structs.values()):
+            yield from (field.name for field in fields if field.is_error_code)
+
+
+def _rules(package: Package, message: type[Message]) -> dict[str, Any]:
+    """Return the rules of secret fields by struct and field, and the rule of unknown tagged fields as ``unknown``."""
+    structs = package.module("_core.redaction").secret_structs(message)
+    rules = {
+        struct: {field["name"]: _rule(field["secret"]) for field in fields if "secret" in field}
+        for struct, fields in structs.items()
+    }
+    found: dict[str, Any] = {struct: each for struct, each in rules.items() if each}
+    if found:
+        return found | {"unknown": True}
+    if (fetched := package.module("schema.contents").FETCHED.get(message.NAME)) is None:
+        return {}
+    rule, descriptor = {"topics": list(fetched.names)}, package.module("schema").descriptor_of(message)
+    holders = (name for name, fields in descriptor.structs.items() if any(f.name == fetched.records for f in fields))
+    return {"unknown": rule} | {name: {fetched.records: rule} for name in holders}
+
+
+def _rule(secret: Any) -> Any:
+    if secret is True:
+        return True
+    holders = {"holders": dict.fromkeys(secret["in"], True)} if "in" in secret else {}
+    return {"name": secret["name"], "resource": secret.get("resourceType", "")} | holders
+
+
+def _open_settings(package: Package) -> dict[str, bool]:
+    found = package.module("secrets._tables").OPEN_SETTINGS if package.has("secrets") else ()
+    return dict.fromkeys(sorted(found), True)
+
+
+def _lua(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"[{_text(key)}] = {_lua(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "{ " + ", ".join(map(_lua, value)) + " }"
+    return _text(value) if isinstance(value, str) else str(value).lower()
 
 
 def _api(api: Api) -> str:

@@ -15,6 +15,8 @@ local f_size = register(ProtoField.int32(abbreviation("frame_size"), "size"))
 local f_element = register(ProtoField.uint32(abbreviation("element"), "element"))
 local f_struct = register(ProtoField.string(abbreviation("struct"), "struct"))
 local f_null = register(ProtoField.string(abbreviation("null"), "null"))
+local f_error = register(ProtoField.int16(abbreviation("error"), "error", base.DEC, ERRORS))
+local f_redacted = register(ProtoField.string(abbreviation("redacted"), "redacted"))
 local f_tag = register(ProtoField.bytes(abbreviation("unknown_tagged_field"), "unknown tagged field"))
 local f_undecoded = register(ProtoField.bytes(abbreviation("undecoded"), "undecoded"))
 local f_trailing = register(ProtoField.bytes(abbreviation("trailing"), "trailing"))
@@ -34,7 +36,7 @@ local makers = {
   y = ProtoField.bytes, r = ProtoField.bytes, ["["] = ProtoField.uint32, ["@"] = ProtoField.string,
 }
 local widths = { t = 1, b = 1, h = 2, H = 2, i = 4, I = 4, q = 8, d = 8, u = 16 }
-local used = {}
+local used = { [abbreviation("error")] = true, [abbreviation("redacted")] = true }
 
 local function field_of(name, letter)
   local key = name .. "/" .. letter
@@ -43,7 +45,7 @@ local function field_of(name, letter)
     local short = abbreviation(name)
     if used[short] then short = short .. "_" .. (({ ["["] = "count", ["@"] = "struct" })[letter] or letter) end
     used[short] = true
-    if letter == "h" and name:match("error_code$") then
+    if letter == "h" and ERROR_FIELDS[name] then
       field = ProtoField.int16(short, name, base.DEC, ERRORS)
     elseif letter == "h" and name == "request_api_key" then
       field = ProtoField.int16(short, name, base.DEC, API_NAMES)
@@ -105,13 +107,13 @@ local function parse(text)
   local layouts, struct, versions, number = {}, {}, {}, 0 -- the last struct is the message
   for line in text:gmatch("[^\n]+") do
     if line:sub(1, 1) == ":" then
-      struct, versions = {}, {}
+      struct, versions = { name = line:match("^:(%S+)") }, {}
       for name, rest in line:gmatch(" ([%w_]+)/~?(%S+)") do
         local array, letter = rest:match("^([%[{]?)(.)")
         struct[#struct + 1] = { name = name, letter = letter, is_array = array ~= "" }
       end
     else
-      local layout = { ops = {} }
+      local layout = { ops = {}, struct = struct.name }
       local first = true
       for word in line:gmatch("%S+") do
         if first then
@@ -255,6 +257,57 @@ local function add_null(r, tree, op, start)
   tree:add(f_null, r.tvb:range(start, r.pos - start), op.name):set_text(op.name .. ": null")
 end
 
+-- Secrets ------------------------------------------------------------------------------------------------------------
+
+proto.prefs.show_secrets = Pref.bool("Show secrets", false, "Show passwords, keys, tokens and the metadata log")
+
+local METADATA = { ["__cluster_metadata"] = true, ["AAAAAAAAAAAAAAAAAAAAAQ"] = true } -- the topic, and its id
+local BROKER_LOGGER = 8
+
+-- As is_secret_setting of the package: names of listeners and SASL mechanisms before the name of a config are ignored.
+local function is_secret_setting(name, resource_type)
+  if resource_type == BROKER_LOGGER then return false end
+  if not name then return true end
+  name = name:lower()
+  if OPEN_SETTINGS[name] then return false end
+  name = name:match("^listener%.name%.[^.]*%.(.*)$")
+  if not name or OPEN_SETTINGS[name] then return not name end
+  name = name:match("^[^.]*%.(.*)$") or ""
+  return not (OPEN_SETTINGS[name] and (name:match("^sasl%.") or name == "connections.max.reauth.ms"))
+end
+
+-- A rule is true, or names the field with the name of a config (`name`) or of a topic of the metadata log (`topics`).
+local function is_secret(r, rule)
+  if not rule or rule == true then return rule or false end
+  if rule.topics then
+    for _, each in ipairs(rule.topics) do if METADATA[r.values[each]] then return true end end
+    return false
+  end
+  if rule.holders and not rule.holders[r.holder] then return false end
+  return is_secret_setting(r.values[rule.name], r.values[rule.resource])
+end
+
+local function is_hidden(r, op) return r.rules ~= nil and is_secret(r, r.rules[op.name]) end
+
+-- Shows a name instead of bytes. The item has no bytes: exports contain the bytes of items.
+local function add_redacted(tvb, tree, at, name, why)
+  tree:add(f_redacted, nothing(tvb, at), name):set_text((why or name) .. ": (redacted)")
+end
+
+-- Bytes that cannot be decoded may be a token, or a message with secrets.
+local function add_undecoded(tvb, tree, why)
+  if proto.prefs.show_secrets then tree:add(f_undecoded, tvb:range(4)):prepend_text(why .. ": ")
+  else add_redacted(tvb, tree, 4, "undecoded", why .. ": " .. tvb:len() - 4 .. " bytes") end
+end
+
+local function add_trailing(tvb, tree, message, at)
+  if at == tvb:len() then return end
+  if SECRETS[message] and not proto.prefs.show_secrets then add_redacted(tvb, tree, at, "trailing")
+  else tree:add(f_trailing, tvb:range(at)) end
+end
+
+-- Record batches -----------------------------------------------------------------------------------------------------
+
 local BATCH = { { "base_offset", "q" }, { "batch_length", "i" }, { "partition_leader_epoch", "i" }, { "magic", "b" },
   { "crc", "I" }, { "attributes", "h" }, { "last_offset_delta", "i" }, { "base_timestamp", "q" }, { "max_timestamp", "q" },
   { "producer_id", "q" }, { "producer_epoch", "h" }, { "base_sequence", "i" }, { "record_count", "i" } }
@@ -277,23 +330,34 @@ local function add_batches(tvb, tree, start, size)
   end
 end
 
-local function note(r, op, text)
-  if r.noted and r.noted[op.name] ~= nil then r.noted[op.name] = text end
+local function note(r, op, value)
+  if r.noted and r.noted[op.name] ~= nil then r.noted[op.name] = value end
+  if r.values then r.values[op.name] = value end
+end
+
+local function add_error(item, range, code)
+  if code ~= 0 then item:add(f_error, range, code):set_generated() end
 end
 
 local function read_scalar(r, tree, op, is_element)
   local start, letter = r.pos, op.letter
   if op.packed then
     local number = packed_number(r, op)
-    tree:add(field_of(op.name, letter), r.tvb:range(start, r.pos - start), number)
+    local range = r.tvb:range(start, r.pos - start)
+    local item = tree:add(field_of(op.name, letter), range, number)
+    if letter == "h" and ERROR_FIELDS[op.name] then add_error(item, range, number) end
   elseif letter == "s" then
     local size = length(r, { is_compact = op.is_compact, is_nullable = op.is_nullable and not is_element }, 2)
-    if not size then return add_null(r, tree, op, start) end
+    if not size then
+      if r.values then r.values[op.name] = nil end
+      return add_null(r, tree, op, start)
+    end
     if size == 0 then
       tree:add(field_of(op.name, "s"), r.tvb:range(start, r.pos - start), "")
       note(r, op, "")
     else
       local range = take(r, size)
+      if is_hidden(r, op) then return add_redacted(r.tvb, tree, start, op.name) end
       tree:add_packet_field(field_of(op.name, "s"), range, ENC_UTF_8)
       note(r, op, range:string(ENC_UTF_8))
     end
@@ -303,18 +367,23 @@ local function read_scalar(r, tree, op, is_element)
     if size == 0 then
       tree:add(field_of(op.name, letter), nothing(r.tvb, r.pos)):set_text(op.name .. ": (no bytes)")
     else
-      local shown = tree:add(field_of(op.name, letter), take(r, size))
+      local range = take(r, size)
+      if is_hidden(r, op) then return add_redacted(r.tvb, tree, start, op.name) end
+      local shown = tree:add(field_of(op.name, letter), range)
       if letter == "r" then add_batches(r.tvb, shown, r.pos - size, size) end
     end
   elseif letter == "u" then
     local range = take(r, 16)
     tree:add(field_of(op.name, "u"), range, uuid_text(range))
-    if uuid_text(range) ~= ZERO_UUID then note(r, op, uuid_text(range)) end
+    if uuid_text(range) ~= ZERO_UUID or r.values then note(r, op, uuid_text(range)) end
   else
     local wire = op.wire or letter
     local range = take(r, widths[wire])
-    if wire == letter then tree:add(field_of(op.name, letter), range)
-    else tree:add(field_of(op.name, letter), range, wire == "q" and range:int64() or range:int()) end
+    local item
+    if wire == letter then item = tree:add(field_of(op.name, letter), range)
+    else item = tree:add(field_of(op.name, letter), range, wire == "q" and range:int64() or range:int()) end
+    if letter == "h" and ERROR_FIELDS[op.name] then add_error(item, range, range:int()) end
+    if letter == "b" and r.values then r.values[op.name] = range:int() end
   end
 end
 
@@ -331,7 +400,7 @@ local function read_array(r, tree, op, plan)
     if op.layout then
       local element = shown:add(f_element, nothing(r.tvb, begin), index)
       element:set_text(op.name .. "[" .. index .. "]")
-      read_struct(r, element, plan.layouts[op.layout], plan)
+      read_struct(r, element, plan.layouts[op.layout], plan, op.name)
       element:set_len(r.pos - begin)
     else
       read_scalar(r, shown, op, true)
@@ -348,7 +417,7 @@ local function read_single(r, tree, op, plan)
   end
   local shown = tree:add(field_of(op.name, "@"), r.tvb:range(start, r.pos - start), "")
   shown:set_text(op.name)
-  read_struct(r, shown, plan.layouts[op.layout], plan)
+  read_struct(r, shown, plan.layouts[op.layout], plan, op.name)
   shown:set_len(r.pos - start)
 end
 
@@ -370,6 +439,9 @@ local function read_tagged(r, tree, layout, plan, tag, size)
     read_op(r, tree, op, plan)
     if r.pos ~= r.stop then fail("the field with tag " .. tag .. " ends at offset " .. r.pos .. ", not " .. r.stop) end
     r.stop = stop
+  elseif size > 0 and r.secrets and is_secret(r, r.secrets.unknown) then
+    add_redacted(r.tvb, tree, r.pos, "unknown_tagged_field", "unknown tagged field: tag " .. tag)
+    take(r, size)
   elseif size > 0 then
     tree:add(f_tag, take(r, size)):prepend_text("tag " .. tag .. ": ")
   else
@@ -391,7 +463,10 @@ local function split_header(low, high)
   return floor(tag), floor(size)
 end
 
-read_struct = function(r, tree, layout, plan)
+-- `holder` is the name of the field that holds the struct; nil for a message.
+read_struct = function(r, tree, layout, plan, holder)
+  local outer_rules, outer_holder = r.rules, r.holder
+  r.rules, r.holder = r.secrets and r.secrets[layout.struct], holder
   if layout.is_buffer then
     while true do
       local size = packed_number(r, { packed = "z", bits = 32, letter = "i" })
@@ -409,6 +484,7 @@ read_struct = function(r, tree, layout, plan)
       read_tagged(r, tree, layout, plan, tag, size)
     end
   end
+  r.rules, r.holder = outer_rules, outer_holder
 end
 
 -- Dissects a message; returns the offset after it. Values of the fields in `noted` are written into it.
@@ -417,6 +493,7 @@ local function read_message(tvb, start, stop, tree, message, version, noted)
   local number = plan.versions[version]
   if not number then fail(message .. " has no version " .. version) end
   local r = { tvb = tvb, pos = start, stop = stop, noted = noted }
+  if not proto.prefs.show_secrets and SECRETS[message] then r.secrets, r.values = SECRETS[message], {} end
   local fine, problem = pcall(read_struct, r, tree, plan.layouts[number], plan)
   if not fine then fail(type(problem) == "table" and problem.reason or tostring(problem)) end
   return r.pos
@@ -539,7 +616,7 @@ local function show_request(tvb, pinfo, tree, talk)
   check_start(pinfo, talk, stop)
   if not may_be_request(tvb) then
     talk.incomplete_from = talk.incomplete_from or pinfo.number
-    tree:add(f_undecoded, tvb:range(4)):prepend_text("not a known request: ")
+    add_undecoded(tvb, tree, "not a known request")
     return set_info(pinfo, "[unknown]")
   end
   local key, version, id = tvb:range(4, 2):int(), tvb:range(6, 2):int(), tvb:range(8, 4):int()
@@ -563,7 +640,7 @@ local function show_request(tvb, pinfo, tree, talk)
   local last = read_message(tvb, at, stop, body, api.request, version, noted)
   show_identity(tvb, pinfo, tree, talk, "ApiVersionsRequest", noted)
   body:set_len(last - at)
-  if last < stop then tree:add(f_trailing, tvb:range(last, stop - last)) end
+  add_trailing(tvb, tree, api.request, last)
 end
 
 local function show_response(tvb, pinfo, tree, talk)
@@ -571,7 +648,7 @@ local function show_response(tvb, pinfo, tree, talk)
   local id = stop >= 8 and tvb:range(4, 4):int() or nil
   local asked = id and request_of(talk, id, pinfo.number)
   if not asked then
-    if stop > 4 then tree:add(f_undecoded, tvb:range(4)):prepend_text("the request is not known: ") end
+    if stop > 4 then add_undecoded(tvb, tree, "the request is not known") end
     return set_info(pinfo, "[response]")
   end
   local api, version = APIS[asked.key], asked.version
@@ -589,7 +666,7 @@ local function show_response(tvb, pinfo, tree, talk)
   local body = tree:add(proto, nothing(tvb, at), "body")
   local last = read_message(tvb, at, stop, body, api.response, version)
   body:set_len(last - at)
-  if last < stop then tree:add(f_trailing, tvb:range(last, stop - last)) end
+  add_trailing(tvb, tree, api.response, last)
 end
 
 local function show_frame(tvb, pinfo, tree)

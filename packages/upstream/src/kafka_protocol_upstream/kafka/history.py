@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kafka_message_generator.compat import store
 from kafka_message_generator.compat.store import order
+from kafka_protocol_upstream.kafka import kips
 from kafka_protocol_upstream.kafka.artifacts import CORE, FOLDERS
 from kafka_protocol_upstream.kafka.constants import error_codes
 from kafka_protocol_upstream.kafka.definitions import Log, SourceDefinition, definitions_of, module_of
@@ -17,19 +18,24 @@ FIRST = "2.2.0"
 """First release with definitions in its jars."""
 
 
-def import_history(jars: dict[str, list[Path]], root: Path, log: Log = lambda line: None) -> list[str]:
-    """Write a history of the releases in ``jars``; return the changes.
+def import_history(
+    jars: dict[str, list[Path]], root: Path, log: Log = lambda line: None, specs: Path | None = None
+) -> list[str]:
+    """Write a history of the releases in ``jars``, and their KIPs into ``specs``; return the changes.
 
     ``log`` receives a line for each fixup. Raises HistoryError for an invalid jar or definition, or if jars of a
     release define a message differently.
     """
     releases: store.Releases = {}
     codes: store.Codes = {}
+    proposals: kips.Kips = {}
     for release in sorted(jars, key=order):
         if found := definitions_of(release, jars[release], log):
             releases[release] = _kept(found, jars[release])
             codes[release] = _codes(jars[release])
-    return store.write(root, releases, codes)
+            proposals = kips.merged(proposals, found)
+    changes = store.write(root, releases, codes)
+    return changes if specs is None else changes + kips.write(specs, proposals)
 
 
 def add_release(release: str, found: Mapping[str, SourceDefinition], jars: Iterable[Path], root: Path) -> list[str]:

@@ -168,7 +168,14 @@ def try_tools(folder: Path, work: Path) -> None:
 def try_pages(folder: Path, work: Path) -> None:
     """Install the pages, and write the site of this repository."""
     environment = Environment(work / "environment")
-    wheels = [wheel(folder, name) for name in ("kafka_message_generator", "kafka_messages", "kafka_protocol_pages")]
+    names = (
+        "kafka_message_generator",
+        "kafka_messages",
+        "kafka_records",
+        "kafka_messages_tools",
+        "kafka_protocol_pages",
+    )
+    wheels = [wheel(folder, name) for name in names]
     environment.install(*map(str, wheels))
     command, site = str(environment.commands / "kafka-protocol-pages"), work / "site"
     same("--version", run(command, "--version"), f"kafka-protocol-pages {wheels[-1].name.split('-')[1]}\n")

@@ -15,6 +15,8 @@ ABOUT = "import the definitions of every Kafka release from its artifacts (requi
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", type=Path, default=Path("specs/history"), help="target (default: %(default)s)")
+    what = "folder for the KIPs of all versions, kips.json (default: %(default)s)"
+    parser.add_argument("--specs", type=Path, default=Path("specs/kafka"), help=what)
     parser.add_argument(
         "--work", type=Path, default=Path(".work/history"), help="folder for downloads (default: %(default)s)"
     )
@@ -31,6 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
         if sys.stderr.isatty():
             print(f"\rKafka {release} ({number} of {len(releases)})   ", end="", file=sys.stderr, flush=True)
         jars[release] = jars_of(release, versions, arguments.work)
-    changes = importer.import_history(jars, arguments.to, lambda line: print(line, file=sys.stderr))
+    changes = importer.import_history(jars, arguments.to, lambda line: print(line, file=sys.stderr), arguments.specs)
     print("\n".join(changes) or f"{arguments.to} already has every release up to {releases[-1]}")
     return 0

@@ -22,6 +22,7 @@ from kafka_message_generator.compat.store import order
 from kafka_message_generator.spec.setting_checks import SETTINGS
 from kafka_message_generator.spec.source import SpecError
 from kafka_protocol_upstream.kafka import history as importer
+from kafka_protocol_upstream.kafka import kips
 from kafka_protocol_upstream.kafka.artifacts import ARTIFACTS, CORE, ArtifactError, Jars, version_of
 from kafka_protocol_upstream.kafka.decisions import decisions
 from kafka_protocol_upstream.kafka.definitions import ImportSpecsError, SourceDefinition, definitions_of, write_specs
@@ -190,6 +191,7 @@ def _update(source: ReleaseSource, specs: Path, history: Path) -> tuple[list[str
             modules = {name: at for name, at in jars.versions.items() if name != CORE or order(release) < WITHOUT_CORE}
             jars = replace(jars, versions=modules)
         changes = write_specs(release, source.definitions, specs, jars)
+        changes += kips.write(specs, kips.merged(kips.read(specs), source.definitions))
         changes += [f"write {SETTINGS}"] if _set_version(specs / SETTINGS, release) else []
         lines += _changed(specs, changes, f"is already Kafka {release}")
     else:

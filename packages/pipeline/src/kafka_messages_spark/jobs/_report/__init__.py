@@ -4,10 +4,13 @@ from kafka_messages_spark._charts.formatting import duration, format_path, forma
 
 from ._json import made_by
 from ._model import Formats, JobReport
+from ._openmetrics import PREFIX, Gauge
 from ._parts import JobFinding, JobRun, Severity
 
 __all__ = [
+    "PREFIX",
     "Formats",
+    "Gauge",
     "JobFinding",
     "JobReport",
     "JobRun",

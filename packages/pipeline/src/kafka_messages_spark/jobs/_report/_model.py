@@ -19,7 +19,8 @@ from pyspark.sql.types import (
 
 from kafka_messages_spark._charts.formatting import duration, format_path, format_value, size, timestamp
 
-from . import _html, _json, _text
+from . import _html, _json, _openmetrics, _text
+from ._openmetrics import Gauge
 from ._parts import DescriptionList, Heading, JobRun, Paragraph, ReportItem, Table, TableColumn
 
 if TYPE_CHECKING:
@@ -45,8 +46,10 @@ class JobReport:
 
     title: str
     parts: list[ReportItem] = field(default_factory=list)
-    # Numbers under stable names, for JSON reports only.
+    # Numbers under stable names, for JSON and OpenMetrics only.
     figures: dict[str, int | float] = field(default_factory=dict)
+    # Metrics with labels, for OpenMetrics only.
+    gauges: list[Gauge] = field(default_factory=list)
 
     def section(self, title: str) -> None:
         self.parts.append(Heading(title, 2))
@@ -81,7 +84,7 @@ class JobReport:
             type_ = next((name for kind, name in _TYPES if isinstance(each.dataType, kind)), "text")
             show = (formats or {}).get(each.name) or _show(each.name, type_)
             columns.append(
-                TableColumn(each.name, type_, show, isinstance(each.dataType, NumericType), _UNITS.get(show)),
+                TableColumn(each.name, type_, show, isinstance(each.dataType, NumericType), _unit(each.name, show)),
             )
         self.parts.append(Table(columns, [tuple(row) for row in rows[:limit]], max(0, count - limit)))
         return count
@@ -99,11 +102,21 @@ class JobReport:
     def json(self, run: JobRun) -> str:
         return _json.text(self.title, self.parts, self.figures, run)
 
+    def openmetrics(self, run: JobRun) -> str:
+        return _openmetrics.text(self.figures, self.gauges, run)
+
 
 def _show(name: str, type_: str) -> Callable[[Any], str]:
     if type_ == "timestamp":
         return timestamp
+    if name.endswith("_ms"):
+        return duration
     return format_path if name == "file" else format_value
+
+
+def _unit(name: str, show: Callable[[Any], str]) -> str | None:
+    suffix = name.rpartition("_")[2] if "_" in name else ""
+    return _UNITS.get(show) or (suffix if suffix in _UNITS.values() else None)
 
 
 def _type_of(values: Sequence[object]) -> str:

@@ -45,7 +45,7 @@ class TableColumn:
 
     @property
     def title(self) -> str:
-        return self.name.replace("_", " ")
+        return self.name.removesuffix("_ms").replace("_", " ")
 
 
 @dataclass(frozen=True)

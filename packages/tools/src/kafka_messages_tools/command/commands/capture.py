@@ -9,18 +9,24 @@ from io import BufferedReader, RawIOBase
 
 from ... import capture
 from ..._text import counted
+from .._capture_report import client_lines, is_partial, report_lines
 from .._errors import InputError, UsageError
 from .._output import Output, ProgressBar, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from ...package import Package
 
-EXAMPLES = ("capture traffic.pcapng", "capture traffic.pcap --clients", "capture - --api Fetch --errors --json")
+EXAMPLES = (
+    "capture traffic.pcapng",
+    "capture traffic.pcap --clients",
+    "capture traffic.pcap --html page.html",
+    "capture - --api Fetch --errors --json",
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -31,6 +37,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     about = "API versions that each client uses, and Kafka releases that lack some of these versions"
     parser.add_argument("--clients", action="store_true", help=about)
     parser.add_argument("--explain", metavar="N", type=number, help="explain every byte of exchange N")
+    about = "write a page with the exchanges and all their bytes; the values of records are redacted"
+    parser.add_argument("--html", metavar="PAGE", help=about)
+    parser.add_argument("--values", action="store_true", help="with --html: also keys, values and headers of records")
     about = "only these APIs, by name or key, comma-separated; may be repeated"
     parser.add_argument("--api", metavar="API", action="append", default=[], help=about)
     about = "only this client id; may be repeated"
@@ -49,6 +58,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace, out: Output, package: Package) -> int:
     """Print exchanges or clients. With ``--strict``, return 1 if data is missing, unreadable or encrypted."""
     choice = _exchange_filter(given, package)
+    if given.html is not None and (given.clients or given.explain is not None or out.is_json):
+        raise UsageError("--html excludes --clients, --explain and --json")
+    if given.values and given.html is None:
+        raise UsageError("--values needs --html")
     name = given.file
     if name == "-" and sys.stdin is None:
         raise UsageError("standard input is closed; give a file name")
@@ -56,17 +69,20 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     size = 0 if name == "-" else os.stat(name).st_size
     with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
         opened = _opened(file, ports, package)
-        found = filter(choice.fits, _counted(opened) if given.strict else opened)
+        found: Iterator[Any] = opened.events()
+        found = filter(_wanted(given, choice), _counted(found, opened.report) if given.strict else found)
         if given.clients:
             _clients(found, out, package)
         elif given.explain is not None:
             _explain(found, given.explain, out, package)
+        elif given.html is not None:
+            _page(found, given, out)
         else:
             _list(found, given.records, out)
         progress.clear()
-        for line in capture.report_lines(opened.report):
+        for line in report_lines(opened.report):
             sys.stderr.write(f"{line}\n")
-        return int(given.strict and capture.is_partial(opened.report))
+        return int(given.strict and is_partial(opened.report))
 
 
 def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) -> capture.Capture:
@@ -76,13 +92,25 @@ def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) 
         raise InputError(str(error)) from None
 
 
-def _counted(opened: capture.Capture) -> Iterator[capture.Exchange]:
-    """Yield the exchanges, and count undecodable messages in the report."""
-    for exchange in opened:
+def _wanted(given: Namespace, choice: capture.ExchangeFilter) -> Callable[[Any], bool]:
+    """Return the filter of exchanges, and of connections that the server closed if everything is listed."""
+    is_all = choice == capture.ExchangeFilter() and not given.clients and given.explain is None
+
+    def is_wanted(each: capture.Exchange | capture.End) -> bool:
+        if isinstance(each, capture.End):
+            return is_all and each.closed_by == each.connection.server
+        return choice.fits(each)
+
+    return is_wanted
+
+
+def _counted(found: Iterator[Any], report: capture.CaptureReport) -> Iterator[Any]:
+    """Yield the exchanges and ends of connections, and count undecodable messages in the report."""
+    for each in found:
         for side in ("request", "response"):
-            if getattr(exchange, f"{side}_frame") is not None and getattr(exchange, f"{side}_problem"):
-                opened.report.count("messages not decoded")
-        yield exchange
+            if getattr(each, f"{side}_frame", None) is not None and getattr(each, f"{side}_problem"):
+                report.count("messages not decoded")
+        yield each
 
 
 def _exchange_filter(given: Namespace, package: Package) -> capture.ExchangeFilter:
@@ -110,11 +138,11 @@ def _port(text: str) -> int:
 def _list(found: Iterable[Any], records: Any, out: Output) -> None:
     if not out.is_json:
         out.line(out.styled(capture.to_head(out.row_width), "dim"))
-    for exchange in found:
+    for each in found:
         if out.is_json:
-            out.record(capture.to_object(exchange, show_secrets=out.show_secrets, records=records))
+            out.record(capture.to_object(each, show_secrets=out.show_secrets, records=records))
         else:
-            out.line(capture.to_line(exchange, out.row_width))
+            out.line(capture.to_line(each, out.row_width))
 
 
 def _explain(found: Iterable[Any], number: int, out: Output, package: Package) -> None:
@@ -153,6 +181,15 @@ def _explained(exchange: Any, package: Package) -> Iterator[tuple[str, Any, Any]
         yield "response", exchange.response_frame, explained
 
 
+def _page(found: Iterable[Any], given: Namespace, out: Output) -> None:
+    from ...conversation import page
+
+    name = "standard input" if given.file == "-" else os.path.basename(given.file)
+    html = page(found, title=name, show_secrets=out.show_secrets, show_values=given.values)
+    with open(given.html, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(html)
+
+
 def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
     clients = capture.Clients(show_secrets=out.show_secrets, package=package.name)
     for exchange in found:
@@ -161,7 +198,7 @@ def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
         for client in clients:
             out.record(client.to_object())
     else:
-        for line in capture.client_lines(clients):
+        for line in client_lines(clients):
             out.wrapped(line, "        ")
 
 

@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace, out: Output, package: Package) -> int:
     if given.lines and given.form == "raw":
         raise UsageError("raw bytes have no lines; --lines requires hex, base64 or literals")
-    subject = Subject(package, given, given.lines)
+    subject = Subject.parsed(package, given, given.lines)
     for place, data in _pieces(subject, given):
         try:
             out.document(_decoded(subject, data, out.show_secrets))

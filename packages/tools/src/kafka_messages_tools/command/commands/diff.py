@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..._text import counted
 from .._errors import InputError, UsageError
 from .._input import read_bytes
-from .._names import entries_of, entry, is_version, version_of
+from .._names import entries_of, is_version, only_fitting, version_of
 from .._subject import add_form
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ MORE = "The exit status is 1 if the versions or messages differ."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    about = "a message; to compare two versions, also an API by name or key"
+    about = "a message, or an API by name or key"
     parser.add_argument("message", help=about)
     parser.add_argument("version", help="version of the message, or latest")
     parser.add_argument("other", nargs="+", help="another version, or two messages as files or hex")
@@ -31,13 +31,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    word, first, words = given.message, given.version, given.other
+    first, words, found = given.version, given.other, entries_of(package, given.message)
     if len(words) == 1 and is_version(words[0]):
-        compared = [(each, version_of(each, first), version_of(each, words[0])) for each in entries_of(package, word)]
+        compared = [(each, version_of(each, first), version_of(each, words[0])) for each in found]
         differing = [_versions(package, *pair, out) for pair in compared]
         return int(any(differing))
-    found = entry(package, word)
-    version = version_of(found, first)
+    version = version_of(found[0], first)
     if len(words) != 2:
         raise UsageError("expected another version, or two messages as files or hex")
     return _messages(package, found, version, words, given.form, out)
@@ -64,13 +63,19 @@ def _form(kind: str | None, mark: str) -> str | None:
 
 
 def _messages(
-    package: Package, found: MessageInfo, version: int, words: list[str], form: str | None, out: Output
+    package: Package, infos: list[MessageInfo], version: int, words: list[str], form: str | None, out: Output
 ) -> int:
     explain, redacted = package.module("explain").explain, package.module("secrets").REDACTED
-    explanations = [explain(read_bytes(word, form), package.message(found.name), version) for word in words]
-    for word, explanation in zip(words, explanations, strict=True):
-        if explanation.error is not None:
-            raise InputError(f"{word}: {explanation.error}")
+    data = [(word, read_bytes(word, form)) for word in words]
+
+    def fit(info: MessageInfo) -> list[Explanation]:
+        explained = [explain(each, package.message(info.name), version) for _, each in data]
+        for (word, _), explanation in zip(data, explained, strict=True):
+            if explanation.error is not None:
+                raise InputError(f"{word}: {explanation.error}")
+        return explained
+
+    found, explanations = only_fitting(infos, fit)
     left, right = (_values(explanation, out.show_secrets, redacted) for explanation in explanations)
     differing = [path for path in {**left, **right} if left.get(path) != right.get(path)]
     for path in differing:

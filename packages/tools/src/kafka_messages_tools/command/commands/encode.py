@@ -6,28 +6,35 @@ import sys
 
 from .._errors import InputError, UsageError
 from .._input import STANDARD_INPUT, from_standard_input, whole
-from .._names import entry, version_of
+from .._names import entries_of, only_fitting, version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
+    from kafka_messages import MessageInfo
+
     from ...package import Package
     from .._output import Output
 
 FORMS = ("hex", "base64", "raw", "c", "python")
 
-EXAMPLES = ("""encode ApiVersionsRequest 3 '{"clientSoftwareName": "me", "clientSoftwareVersion": "1"}'""",)
+EXAMPLES = (
+    """encode ApiVersionsRequest 3 '{"clientSoftwareName": "me", "clientSoftwareVersion": "1"}'""",
+    """encode MetadataRequest 13 '{"topics": [{"name": "orders"}]}' --defaults --frame""",
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     from .._arguments import number, one_of
 
-    parser.add_argument("message", help="name of a message")
+    parser.add_argument("message", help="a message, or an API by name or key")
     parser.add_argument("version", help="version of the message, or latest")
     about = "JSON, a file, or - for standard input; may contain one JSON value per line"
     parser.add_argument("json_text", nargs="?", metavar="json-text", help=about)
+    about = "fill in the fields that the JSON lacks with their default values"
+    parser.add_argument("--defaults", action="store_true", help=about)
     about = f"form of the bytes: {', '.join(FORMS)}"
     parser.add_argument("--out", metavar="FORM", default="hex", help=about, **one_of(FORMS))
     parser.add_argument("--frame", action="store_true", help="prepend a length and a header")
@@ -38,15 +45,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    from_json = package.module("json").from_json
-    found = entry(package, given.message)
-    version = version_of(found, given.version)
+    found = entries_of(package, given.message)
+    version = version_of(found[0], given.version)
     form = given.out
     if form == "raw" and sys.stdout.isatty():
         raise UsageError("refusing to write raw bytes to a terminal; redirect them, or use --out hex")
+
+    from_json = package.module("json").from_json
     for value in _values(given.json_text):
-        message = from_json(package.message(found.name), value, version)
-        data = _written(package, message, found.kind, version, given)
+
+        def fit(info: MessageInfo, value: Any = value) -> Any:
+            return from_json(package.message(info.name), value, version, default_missing=given.defaults)
+
+        chosen, message = only_fitting(found, fit)
+        data = _written(package, message, chosen.kind, version, given)
         if form == "raw":
             sys.stdout.flush()
             sys.stdout.buffer.write(data)

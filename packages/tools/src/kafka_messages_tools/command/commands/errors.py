@@ -26,6 +26,8 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     protocol, history = package.module("protocol"), package.optional("history")
     codes = list(protocol.ErrorCode)
     words = given.code
+    if given.fields:
+        out.wrap_pipe(80)
     found = [code for word in words for code in _matching(word, codes)] if words else codes
     if out.is_json:
         for code in found:

@@ -1,29 +1,44 @@
-"""Subcommand ``explain``: meaning of each byte."""
+"""Subcommand ``explain``: meaning of each byte, also of bytes of an unknown message."""
 
 from __future__ import annotations
 
+from .._input import read_bytes
+from .._names import entries_of, known_as
 from .._output import Output, note
-from .._subject import Subject
+from .._subject import Subject, must_be_bytes
 from .._subject import add_arguments as add_subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from typing import Any
 
     from ...package import Package
+    from .._detection import Candidate
 
 
 _ALL = 1 << 62
 # Default maximum number of fields shown, which takes a few seconds and less than 200 MB.
 FIELDS = 50_000
+# Maximum number of candidates shown.
+MOST = 5
 
 EXAMPLES = (
     "explain MetadataResponse 13 response.bin",
     "explain --frame requests.bin",
     "explain ApiVersionsRequest 3 '05 6a 61 76 61 06 34 2e 34 2e 30 00'",
+    "explain unknown.bin",
 )
-MORE = "Damaged bytes are shown up to the error, with exit status 1."
+MORE = (
+    "Without MESSAGE, the best candidates for the bytes are listed, and the first one is explained.\n"
+    "Damaged bytes are shown up to the error, with exit status 1."
+)
+# Minimum score of a candidate whose bytes are shown, and its distance to candidates with secrets.
+_SURE, _MARGIN = 4, 10
+# What a broker or client sees when the other side uses another protocol, by the start of its name.
+_MISTAKES = {
+    "a TLS": "one side uses TLS (SSL or SASL_SSL), the other does not",
+    "an HTTP": "an HTTP client or proxy uses the port of a broker",
+}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -37,7 +52,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    subject = Subject(package, given)
+    if not (given.frame or given.header or given.request is not None or given.version is not None):
+        word = given.message
+        if word is None or (not known_as(package, word) and (given.form or must_be_bytes(word) or _is_hex(word))):
+            return _detected(read_bytes(word, given.form), given, out, package)
+    return _printed(Subject.parsed(package, given), given, out)
+
+
+def _is_hex(word: str) -> bool:
+    return len(word) % 2 == 0 and all(char in "0123456789abcdefABCDEF" for char in word)
+
+
+def _printed(subject: Subject, given: Namespace, out: Output) -> int:
     status = 0
     most = given.limit
     left = FIELDS if most is None else most or _ALL
@@ -45,7 +71,7 @@ def run(given: Namespace, out: Output, package: Package) -> int:
         if left <= 0:
             note(f"the messages from byte {address} on are not shown; raise --limit, or use --limit 0 to show all")
             return 1
-        found = _explained(subject, data, given.records, left)
+        found = subject.explained(data, records=given.records, limit=left)
         left -= sum(1 for _ in found.leaves())
         status |= found.error is not None
         if out.is_json:
@@ -60,18 +86,54 @@ def run(given: Namespace, out: Output, package: Package) -> int:
                 address=address,
             )
             out.line(text.rstrip("\n"))
-            if found.error is not None and (looks_like := package.foreign_protocol(data)):
-                out.line(f"this looks like {looks_like}")
+            if found.error is not None and (looks_like := subject.package.foreign_protocol(data)):
+                out.line(_foreign(looks_like))
     return status
 
 
-def _explained(subject: Subject, data: bytes, records: bool, limit: int) -> Any:
-    explain = subject.package.module("explain")
-    framed, version = subject.is_framed, subject.version
-    if subject.kind == "request" and subject.has_header:
-        return explain.explain_request(data, framed=framed, records=records, limit=limit)
-    if subject.kind == "response" and subject.has_header:
-        return explain.explain_response(data, subject.message, version, framed=framed, records=records, limit=limit)
-    if subject.has_header:
-        return explain.explain_record(data, subject.message, records=records, limit=limit)
-    return explain.explain(data, subject.message, version, records=records, limit=limit)
+def _foreign(looks_like: str) -> str:
+    mistake = next((f": {why}" for start, why in _MISTAKES.items() if looks_like.startswith(start)), "")
+    return f"this looks like {looks_like}{mistake}"
+
+
+def _detected(data: bytes, given: Namespace, out: Output, package: Package) -> int:
+    from .._detection import candidates
+
+    looks_like = package.foreign_protocol(data)
+    found = [] if looks_like else candidates(package, data, out)
+    for each in found[:MOST]:
+        if out.is_json:
+            names = {"message": each.message, "versions": each.versions, "before": each.before}
+            out.record(names | {"score": round(each.score, 1), "reasons": list(each.reasons)})
+        else:
+            out.line(out.styled(each.what, "name"))
+            out.wrapped(f"  {'; '.join(each.reasons)}", "  ")
+    if found:
+        return _best(found, data, given, out, package)
+    reason = "no message of this package decodes these bytes completely and re-encodes them"
+    reason = _foreign(looks_like) if looks_like else reason
+    if out.is_json:
+        out.record({"message": None, "reasons": [reason]})
+    else:
+        out.line(reason)
+    return 1
+
+
+def _best(found: list[Candidate], data: bytes, given: Namespace, out: Output, package: Package) -> int:
+    """Explain the first candidate, unless the bytes may be another message, whose secrets would be shown."""
+    best, has_secrets = found[0], package.module("secrets").has_secrets
+    rivals = [each for each in found if each.message != best.message and each.score > best.score - _MARGIN]
+    is_doubtful = best.score < _SURE or any(has_secrets(package.message(each.message)) for each in rivals)
+    if is_doubtful and not best.is_certain and not out.show_secrets:
+        note("the bytes may also be a message with secrets: specify the message, or use --show-secrets")
+        return 0
+    subject = Subject(package, data, is_framed="length" in best.before, has_header=bool(best.before))
+    subject.set_message(entries_of(package, best.message)[0])
+    subject.version = int(best.versions.rpartition("-")[2])
+    if subject.is_framed and subject.kind == "response":
+        _, subject.data = next(subject.pieces())
+        if len(subject.data) < len(data):
+            note(f"only the first of several frames is explained, {len(subject.data)} of {len(data)} bytes")
+    if not out.is_json:
+        out.line()
+    return _printed(subject, given, out)

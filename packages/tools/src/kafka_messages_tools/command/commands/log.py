@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _OVERHEAD = 12
 _MOST = 128 << 20
 
-EXAMPLES = ("log orders-0/00000000000000000000.log", "log orders-*/*.log")
+EXAMPLES = ("log orders-0/00000000000000000000.log", "log orders-*/*.log", "log --batches orders-0/*.log")
 MORE = "Keys and values are shown as strings if they are UTF-8, else as base64. Those of internal topics are decoded."
 
 
@@ -28,6 +28,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", nargs="+", help=about)
     about = "topic of the records; by default taken from the directory name"
     parser.add_argument("--topic", metavar="TOPIC", help=about)
+    about = "batches instead of records: offsets, position, producer, sequence, compression, checksum"
+    parser.add_argument("--batches", action="store_true", help=about)
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
@@ -52,22 +54,24 @@ def run(given: Namespace, out: Output, package: Package) -> int:
 
 
 def _one(package: Package, path: str, names: dict[str, object], given: Namespace, out: Output) -> int:
-    from .._records import TopicDecoder
+    from .._records import TopicDecoder, batch_row
 
     named = given.topic
     metadata_topic = package.module("secrets").METADATA_TOPIC
     decoder = TopicDecoder(
         package, named or topic_of(path, metadata_topic), out.show_secrets, is_sure=named is not None
     )
+    failed = False
     with _opened(path) as file, out.progress("bytes", _size(file)) as progress:
-        for batch in _batches(package, file):
+        for at, batch in _batches(package, file, verify=not given.batches):
             progress.step(batch.size)
-            for row in decoder.rows(batch):
+            for row in [batch_row(batch, at)] if given.batches else decoder.rows(batch):
+                failed |= row.get("is_valid") is False
                 if out.is_json:
                     out.record(names | row)
                 else:
                     out.line(_line(row, out))
-    return int(decoder.failed)
+    return int(decoder.failed or failed)
 
 
 def _opened(path: str) -> BinaryIO:
@@ -95,7 +99,7 @@ def topic_of(path: str, metadata_topic: str) -> str | None:
     return topic if topic and number.isdigit() else None
 
 
-def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
+def _batches(package: Package, file: BinaryIO, verify: bool) -> Iterator[tuple[int, Any]]:
     from kafka_records import BatchDecodeError, read_batches
 
     decode_error = package.root.DecodeError
@@ -106,9 +110,9 @@ def _batches(package: Package, file: BinaryIO) -> Iterator[Any]:
             _only_zeros(decode_error, file, at, at + _OVERHEAD)
             return
         data = head + (file.read(size) if 0 <= size <= _MOST else b"")
-        reader = read_batches(data)
+        reader = read_batches(data, verify=verify)
         try:
-            yield from reader
+            yield from ((at, batch) for batch in reader)
         except BatchDecodeError as error:
             raise decode_error(f"at byte {at}: {error.reason}", "RecordBatch", offset=at) from None
         if reader.incomplete:
@@ -130,6 +134,7 @@ def _only_zeros(decode_error: Any, file: BinaryIO, at: int, read: int) -> None:
 def _line(row: dict[str, object], out: Output) -> str:
     import json
 
-    rest = {name: value for name, value in row.items() if name not in ("offset", "time")}
+    rest = {name: value for name, value in row.items() if name not in ("offset", "time", "base_offset", "last_offset")}
     text = json.dumps(rest, ensure_ascii=False)
-    return f"{out.styled(str(row['offset']), 'number')}  {out.styled(str(row['time'] or '-'), 'dim')}  {text}"
+    offset = row["offset"] if "offset" in row else f"{row['base_offset']}-{row['last_offset']}"
+    return f"{out.styled(str(offset), 'number')}  {out.styled(str(row['time'] or '-'), 'dim')}  {text}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...wireshark import PORTS, dissector, error_filter
+from ...wireshark import PORTS, dissector
 from .._errors import UsageError
 
 TYPE_CHECKING = False
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from ...package import Package
     from .._output import Output
 
-EXAMPLES = ("wireshark > kafka.lua", "wireshark --ports 9092,19092-19094 > kafka.lua", "wireshark --error-filter")
+EXAMPLES = ("wireshark > kafka.lua", "wireshark --ports 9092,19092-19094 > kafka.lua")
 MORE = (
     "Put the file into Wireshark's folder of Lua plugins (Help, About, Folders), or run\n"
-    "tshark -X lua_script:kafka.lua -r traffic.pcapng. The dissector shows everything, secrets too."
+    "tshark -X lua_script:kafka.lua -r traffic.pcapng. Secrets are redacted unless the preference\n"
+    '"Show secrets" is set: tshark -o kafka_messages.show_secrets:TRUE.'
 )
 HAS_OUTPUT_OPTIONS = False
 
@@ -25,14 +26,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--name", metavar="NAME", help=about)
     about = "TCP ports of brokers; other connections are detected by content"
     parser.add_argument("--ports", metavar="PORTS", default=PORTS, help=about)
-    about = "print only the display filter for responses with an error"
-    parser.add_argument("--error-filter", action="store_true", help=about)
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
     name = given.name or package.name
     try:
-        text = error_filter(name, package.name) if given.error_filter else dissector(name, given.ports, package.name)
+        text = dissector(name, given.ports, package.name)
     except ValueError as error:
         raise UsageError(str(error)) from None
     out.line(text.rstrip("\n"))

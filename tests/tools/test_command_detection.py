@@ -1,11 +1,13 @@
-"""The subcommand ``guess``: bare messages, headers, length prefixes, and type and version prefixes in logs."""
+"""``explain`` without a message: bare messages, headers, length prefixes, and type and version prefixes in logs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from kafka_messages import (
+    AlterUserScramCredentialsRequest,
     ApiVersionsRequest,
     MetadataResponse,
     OffsetCommitKey,
@@ -23,10 +25,14 @@ BROKERS = [MetadataResponseBroker(node_id=1, host="broker-1", port=9092)]
 METADATA = MetadataResponse(brokers=BROKERS, cluster_id="4L6g3nShT-eMCtK--X86sw", controller_id=1)
 
 
+def candidates(output: str) -> list[dict[str, Any]]:
+    return [row for row in rows(output) if "message" in row]
+
+
 def best(run_command: RunCommand, data: bytes) -> tuple[str, str]:
-    status, out, _ = run_command("guess", data.hex(), "--in", "hex", "--json")
+    status, out, _ = run_command("explain", data.hex(), "--in", "hex", "--json")
     assert status == 0
-    found = rows(out)[0]
+    found = candidates(out)[0]
     return found["message"], found["before"]
 
 
@@ -39,7 +45,7 @@ def test_response_with_header_is_detected(version: int, run_command: RunCommand)
 
 def test_reasons_for_a_response_are_listed(run_command: RunCommand) -> None:
     data = encode_response(METADATA, 12, 7)
-    _, out, _ = run_command("guess", data.hex(), "--json")
+    _, out, _ = run_command("explain", data.hex(), "--json")
     assert rows(out)[0]["reasons"][:3] == [
         "the length matches the bytes",
         "correlation id 7",
@@ -51,7 +57,7 @@ def test_consecutive_frames_are_detected(run_command: RunCommand) -> None:
     frames = encode_response(METADATA, 12, 7) + encode_response(METADATA, 12, 8)
     assert best(run_command, frames) == ("MetadataResponse", "a length and a header")
     asked = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 1, "me")
-    _, out, _ = run_command("guess", (asked + asked).hex(), "--json")
+    _, out, _ = run_command("explain", (asked + asked).hex(), "--json")
     assert (rows(out)[0]["message"], rows(out)[0]["reasons"][0]) == ("ApiVersionsRequest", "the first of 2 frames")
 
 
@@ -61,9 +67,9 @@ def test_log_records_are_detected(run_command: RunCommand) -> None:
     key = (1).to_bytes(2, "big") + OffsetCommitKey(group="billing", topic="orders", partition=1).write(0)
     assert best(run_command, key) == ("OffsetCommitKey", "its type")
     value = write_versioned(OffsetCommitValue(offset=3, leader_epoch=4, metadata="from java", commit_timestamp=5), 3)
-    _, out, _ = run_command("guess", value.hex(), "--json")
+    _, out, _ = run_command("explain", value.hex(), "--json")
     assert ("OffsetCommitValue", "3", "its version") in [
-        (row["message"], row["versions"], row["before"]) for row in rows(out)
+        (row["message"], row["versions"], row["before"]) for row in candidates(out)
     ]
 
 
@@ -85,7 +91,7 @@ def test_responses_of_a_real_broker_are_detected(run_command: RunCommand) -> Non
     seen = {(name, version): data for name, version, data in conversations()}
     missed = []
     for (name, version), data in seen.items():
-        found = rows(run_command("guess", data.hex(), "--in", "hex", "--json")[1])
+        found = candidates(run_command("explain", data.hex(), "--in", "hex", "--json")[1])
         if not any(row["message"] == name and covers(row["versions"], version) for row in found):
             missed.append(f"{name} v{version}")
     assert len(seen) > 15
@@ -97,13 +103,33 @@ def covers(versions: str, version: int) -> bool:
     return int(first) <= version <= int(last or first)
 
 
-@pytest.mark.parametrize(
-    ("data", "looks_like"),
-    [(bytes.fromhex("16030102000100"), "a TLS ClientHello"), (b"GET / HTTP/1.1\r\n\r\n", "an HTTP/1 request")],
-    ids=["TLS", "HTTP/1"],
-)
-def test_foreign_protocol_is_named(data: bytes, looks_like: str, run_command: RunCommand) -> None:
-    _, out, _ = run_command("guess", data.hex(), "--in", "hex")
-    assert out.splitlines()[0] == f"this looks like {looks_like}"
-    status, out, _ = run_command("explain", "--frame", data.hex(), "--in", "hex")
-    assert (status, out.splitlines()[-1]) == (1, f"this looks like {looks_like}")
+def test_only_the_first_response_is_explained(run_command: RunCommand) -> None:
+    data = encode_response(METADATA, 12, 7)
+    status, out, err = run_command("explain", (data + data).hex(), "--in", "hex")
+    assert (status, err) == (
+        0,
+        f"note: only the first of several frames is explained, {len(data)} of {2 * len(data)} bytes\n",
+    )
+    assert out.endswith(f"{len(data):04x}  end, {len(data)} bytes\n")
+
+
+def test_bytes_that_may_be_a_message_with_secrets_are_not_explained(run_command: RunCommand) -> None:
+    data = AlterUserScramCredentialsRequest().write(0) + b"\0"
+    note = "note: the bytes may also be a message with secrets: specify the message, or use --show-secrets\n"
+    status, out, err = run_command("explain", data.hex(), "--in", "hex", "--json")
+    assert (status, err) == (0, note)
+    assert candidates(out) == rows(out)
+    shown = run_command("explain", data.hex(), "--in", "hex", "--json", "--show-secrets")
+    assert (shown[0], shown[1].startswith(out), shown[2]) == (0, True, "")
+    assert len(rows(shown[1])) > len(rows(out))
+
+
+def test_other_protocol_is_a_json_line(run_command: RunCommand) -> None:
+    reason = "this looks like a TLS alert: one side uses TLS (SSL or SASL_SSL), the other does not"
+    line = f'{{"message": null, "reasons": ["{reason}"]}}\n'
+    assert run_command("explain", "15030100020228", "--in", "hex", "--json") == (1, line, "")
+
+
+def test_word_that_is_no_message_and_no_bytes_is_rejected(run_command: RunCommand) -> None:
+    says = "kafka-messages: unknown message 'MetadataReqest'; did you mean MetadataRequest?\n"
+    assert run_command("explain", "MetadataReqest") == (2, "", says)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .._text import counted
-from .client_report import Client, api_name
-from .display import clean
-from .report import CaptureReport
+from ..capture.client_report import Client, api_name
+from ..capture.display import clean
+from ..capture.report import CaptureReport
 
 # Parts of the names of counters that count missing or unreadable data.
 _PARTIAL = (
