@@ -152,6 +152,15 @@ def test_error_codes() -> None:
     assert report.results[0].problem == "Metadata: error code 3, expected 0"
 
 
+@pytest.fixture
+def _sigint_as_in_a_terminal() -> Iterator[None]:
+    """Shells start background processes with SIGINT ignored, and their child processes inherit this."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_sigint_as_in_a_terminal")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_topics_are_removed_after_a_signal(number: signal.Signals) -> None:
     def names(api: str) -> set[str]:

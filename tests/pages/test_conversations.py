@@ -81,9 +81,11 @@ def test_wrong_annotations_are_refused(tmp_path: Path, steps: tuple[str, ...], m
     ("head", "steps", "message"),
     [
         (HEAD, ('"1 ApiVersions v5", ""',), "step 1: exchanges has 2 texts, but captures 1"),
-        (HEAD.replace("title", "name", 1), tuple(f'"{each}"' for each in EVERY), "'title' is missing"),
-        (HEAD.replace("own.p", "other.p"), (), "[Errno 2] No such file or directory: '{folder}/other.pcap.gz'"),
+        (HEAD.replace("title", "name", 1), tuple(f'"{each}"' for each in EVERY), "title is None, expected a text"),
+        (HEAD.replace("own.p", "other.p"), ('""',), "[Errno 2] No such file or directory: '{folder}/other.pcap.gz'"),
         ("title =", (), "Invalid value (at end of document)"),
+        (HEAD.replace("order = ", "order = '1' #"), ('""',), "order is '1', expected a number"),
+        (HEAD, (), "step is None, expected an array of tables"),
     ],
 )
 def test_incomplete_annotations_are_refused(tmp_path: Path, head: str, steps: tuple[str, ...], message: str) -> None:
@@ -91,6 +93,29 @@ def test_incomplete_annotations_are_refused(tmp_path: Path, head: str, steps: tu
     with pytest.raises(PagesError) as refused:
         read(tmp_path)
     assert str(refused.value) == f"{place}: {message.format(folder=tmp_path)}"
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong", "message"),
+    [
+        ('text = "Asks."', "text = ' '", "step 1: text is ' ', expected a text"),
+        ('source = "KIP-35"', "source = 5", "step 1: source is 5, expected a text"),
+        ('exchanges = [""]', "exchanges = ''", "step 1: exchanges is '', expected an array of texts"),
+    ],
+)
+def test_steps_without_a_text_are_refused(tmp_path: Path, given: str, wrong: str, message: str) -> None:
+    place = own(tmp_path, '""') / "own.toml"
+    place.write_text(place.read_text(encoding="utf-8").replace(given, wrong), encoding="utf-8")
+    with pytest.raises(PagesError) as refused:
+        read(tmp_path)
+    assert str(refused.value) == f"{place}: {message}"
+
+
+def test_captures_without_an_annotation_are_refused(tmp_path: Path) -> None:
+    own(tmp_path, *(f'"{each}"' for each in EVERY)).joinpath("other.pcap.gz").write_bytes(CAPTURE.read_bytes())
+    with pytest.raises(PagesError) as refused:
+        read(tmp_path)
+    assert str(refused.value) == f"{tmp_path}/other.pcap.gz: no annotation file names this capture"
 
 
 @pytest.mark.parametrize("name", NAMES)

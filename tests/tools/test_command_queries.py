@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,31 @@ def test_diff_compares_two_versions(run_command: RunCommand) -> None:
         "",
     )
     assert run_command("diff", "MetadataRequest", "12", "13", "--json") == (0, "", "")
+
+
+@pytest.mark.parametrize("word", ["NOT_LEADER_FOR_PARTITION", "not-leader-for-partition"])
+def test_errors_are_found_by_their_former_names(word: str, run_command: RunCommand) -> None:
+    assert run_command("errors", word) == run_command("errors", "6")
+
+
+def test_gzip_file_that_is_no_capture_is_refused(run_command: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "notes.gz").write_bytes(gzip.compress(b"no capture"))
+    for options in ((), ("--clients",), ("--html", str(tmp_path / "page.html"))):
+        problem = "not a pcap or pcapng file: it begins with 6e 6f 20 63"
+        assert run_command("capture", str(tmp_path / "notes.gz"), *options) == (1, "", f"kafka-messages: {problem}\n")
+
+
+@pytest.mark.parametrize(
+    ("message", "left", "right"),
+    [("ListGroupsRequest", "2", "3"), ("RequestHeader", "1", "2"), ("ResponseHeader", "0", "1")],
+)
+def test_diff_says_that_an_encoding_differs(message: str, left: str, right: str, run_command: RunCommand) -> None:
+    flexible = "flexible: compact lengths, tagged fields"
+    assert run_command("diff", message, left, right) == (
+        1,
+        f"{message} v{left} and v{right}\nencoding\n  - not flexible\n  + {flexible}\n",
+        "",
+    )
 
 
 @pytest.mark.parametrize("word", ["Metadata", "3"])

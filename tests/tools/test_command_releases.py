@@ -37,9 +37,9 @@ def test_release_has_its_versions_and_kips(run_command: RunCommand) -> None:
         "JoinGroupResponse  0-1       restored\n",
         "",
     )
-    _, out, _ = run_command("releases", "4.1")
-    assert out == "Kafka 4.1.2 added and dropped no message versions\n"
     _, out, _ = run_command("releases", "4.1.0")
+    same = "added and dropped no message versions\n"
+    assert run_command("releases", "4.1")[1] == f"{out}Kafka 4.1.1 {same}Kafka 4.1.2 {same}"
     lines = [line.split(maxsplit=2) for line in out.splitlines()]
     assert ["FetchRequest", "18", "new version       KIP-1166"] in lines
     assert ["ShareFetchRequest", "1", "new message       KIP-932"] in lines
@@ -76,9 +76,10 @@ def test_json_lines_of_all_releases_have_every_version(run_command: RunCommand) 
     ("word", "says"),
     [
         ("KIP-1", "Kafka's definitions name KIP-1 for no message version"),
+        ("kip 2", "Kafka's definitions name KIP-2 for no message version"),
         (
-            "848",
-            "Kafka '848' is not in the history of this package, which has 2.2.0 to 4.4.0; for a KIP, write KIP-848",
+            "9.9",
+            "Kafka '9.9' is not in the history of this package, which has 2.2.0 to 4.4.0; for a KIP, write KIP-848",
         ),
     ],
 )

@@ -206,6 +206,29 @@ def test_options_that_exclude_each_other_are_refused(
     assert capsys.readouterr().err.splitlines()[0].endswith(message)
 
 
+def test_page_shows_which_connections_the_server_closed(tmp_path: Path) -> None:
+    source, target = tmp_path / "own.pcap", tmp_path / "page.html"
+    request = encode_request(ProduceRequest(acks=1), 2, 299, "old")
+    source.write_bytes(pcap(Talk().open().say(request).close(by_client=False).packets()))
+    assert main(["capture", str(source), "--html", str(target)]) == 0
+    root = parsed(target.read_text(encoding="utf-8")).root
+    assert [each.text for each in root.all("p", "skipped")] == [
+        "22:13:20.003 10.0.0.1:40000 → 10.0.0.2:9092: the server closed the connection"
+    ]
+
+
+def test_page_does_not_replace_the_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "own.pcap.gz"
+    source.write_bytes(captured("librdkafka.pcap").read_bytes())
+    for place, problem in (
+        (str(source), f"--html {source} is the capture itself"),
+        ("-", "--html needs a file name; standard output is for text and JSON"),
+    ):
+        assert main(["capture", str(source), "--html", place]) == 2
+        assert capsys.readouterr().err.splitlines()[0].endswith(f": {problem}")
+    assert source.read_bytes() == captured("librdkafka.pcap").read_bytes()
+
+
 def test_page_that_cannot_be_written_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = str(tmp_path / "missing" / "page.html")
     assert main(["capture", str(captured("librdkafka.pcap")), "--html", target]) == 2

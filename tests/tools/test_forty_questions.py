@@ -15,6 +15,7 @@ import pytest
 from kafka_messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
+    MetadataRequest,
     OffsetCommitKey,
     ProduceRequest,
     SaslAuthenticateRequest,
@@ -304,6 +305,18 @@ def test_33_which_clients_use_old_versions(run_command: RunCommand, monkeypatch:
     capture_of(monkeypatch, Talk().open().say(OLD_PRODUCE).close(by_client=False))
     out = run_command("capture", "-", "--clients")[1]
     assert "    would fail on Kafka 4.0.0 and later: Produce v2\n" in out
+
+
+def test_clients_with_versions_of_no_release(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    newer = encode_request(MetadataRequest(), 13, 300, "new").replace(b"\0\3\0\x0d", b"\0\3\0\x63")
+    talk = Talk().open().say(encode_request(MetadataRequest(), 12, 299, "new")).say(newer).close(by_client=False)
+    capture_of(monkeypatch, talk)
+    out = run_command("capture", "-", "--clients")[1]
+    assert "    LACKING Metadata v99: this release supports versions 0 to 13\n" in out
+    assert "    Kafka 3.1.0 to 4.4.0 support all other versions; older releases lack Metadata v12\n" in out
+    capture_of(monkeypatch, talk)
+    rows = [json.loads(line) for line in run_command("capture", "-", "--json")[1].splitlines()]
+    assert [row.get("unsupported") for row in rows] == [None, "this release supports versions 0 to 13", None]
 
 
 def test_34_why_has_a_request_no_response(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:

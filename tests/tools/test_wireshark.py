@@ -448,3 +448,15 @@ def test_bytes_that_are_not_decoded_are_redacted(tmp_path: Path) -> None:
     ]
     assert WORD.encode().hex() not in text
     assert shown(capture, tmp_path, *SHOW, "-V").count(WORD.encode().hex()) == 2
+
+
+@needs_tshark
+def test_damaged_messages_with_secrets_are_redacted(tmp_path: Path) -> None:
+    token = SaslAuthenticateResponse(error_message="a", auth_bytes=WORD.encode())
+    capture = recorded(tmp_path, [(SaslAuthenticateRequest(), token, 0), (FetchRequest(), fetched("orders"), 12)])
+    data = capture.read_bytes()
+    assert data.count(b"\0\1a") == 1
+    capture.write_bytes(data.replace(b"\0\1a", b"\0\7a"))  # its text goes on into the token
+    text = shown(capture, tmp_path, "-V")
+    assert redacted_in(text)[-1:] == ["SaslAuthenticateResponse: (redacted)"]
+    assert WORD[:3] not in text

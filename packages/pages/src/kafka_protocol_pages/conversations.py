@@ -63,9 +63,12 @@ class Conversation:
 def read_conversations(folder: Path, package: str, link: FieldLink) -> list[Conversation]:
     """Return the conversations of a folder in their order.
 
-    Raises PagesError if an annotation is missing, or names another exchange than the capture has.
+    Raises PagesError if a capture or an exchange has no annotation, or if an annotation names another exchange.
     """
     found = [_conversation(path, package, link) for path in sorted(folder.glob("*.toml"))]
+    used = {recording.file for conversation in found for recording in conversation.recordings}
+    if unused := sorted({path.name for path in folder.glob("*.pcap.gz")} - used):
+        raise PagesError(f"{folder / unused[0]}: no annotation file names this capture")
     return sorted(found, key=lambda conversation: conversation.order)
 
 
@@ -90,6 +93,7 @@ def links_of(messages: Sequence[MessagePage], root: str) -> FieldLink:
 def _conversation(path: Path, package: str, link: FieldLink) -> Conversation:
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
+        _check(path, given)
         recordings = tuple(_recording(path.parent, package, each) for each in given["captures"])
         annotated = _annotated(path, given["step"], recordings)
         steps = tuple(
@@ -106,10 +110,26 @@ def _conversation(path: Path, package: str, link: FieldLink) -> Conversation:
             for number, (step, columns) in enumerate(zip(given["step"], annotated, strict=True), 1)
         )
         return Conversation(path.stem, given["title"], given["order"], given["introduction"], recordings, steps)
-    except KeyError as error:
-        raise PagesError(f"{path}: {error} is missing") from None
     except (tomllib.TOMLDecodeError, OSError, CaptureError) as error:
         raise PagesError(f"{path}: {error}") from error
+
+
+def _check(path: Path, given: Mapping[str, Any]) -> None:
+    tables = [("", given, ("title", "introduction"))]
+    for name, keys in (("captures", ("file", "title")), ("step", ("title", "text", "source"))):
+        of_name = given.get(name)
+        if not isinstance(of_name, list) or not all(isinstance(each, dict) for each in of_name):
+            raise PagesError(f"{path}: {name} is {of_name!r}, expected an array of tables")
+        tables += [(f"{name} {number}: ", each, keys) for number, each in enumerate(of_name, 1)]
+    for place, table, keys in tables:
+        for key in keys:
+            if not isinstance(value := table.get(key), str) or not value.strip():
+                raise PagesError(f"{path}: {place}{key} is {value!r}, expected a text")
+    for number, step in enumerate(given["step"], 1):
+        if not isinstance(each := step.get("exchanges"), list) or not all(isinstance(text, str) for text in each):
+            raise PagesError(f"{path}: step {number}: exchanges is {each!r}, expected an array of texts")
+    if not isinstance(given.get("order"), int):
+        raise PagesError(f"{path}: order is {given.get('order')!r}, expected a number")
 
 
 def _recording(folder: Path, package: str, given: Mapping[str, str]) -> Recording:

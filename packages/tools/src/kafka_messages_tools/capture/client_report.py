@@ -48,12 +48,18 @@ class Client:
         history = self.package.optional("history")
         if history is None:
             return None
-        known = ((self.package.api(key), version) for key, version in self.versions)
-        wanted = [(api.request_name, version) for api, version in known if api is not None]
+        known = ((self.package.api(key), version) for key, version in self.versions.keys() - set(self.unreleased))
         found: tuple[str, ...] = history.releases_with(
-            (name, version) for name, version in wanted if history.since(name, version) is not None
+            (api.request_name, version) for api, version in known if api is not None
         )
         return found
+
+    @property
+    def unreleased(self) -> list[tuple[int, int]]:
+        """API keys and versions in use that no known Kafka release has; empty without the component ``history``."""
+        if self.package.optional("history") is None:
+            return []
+        return [each for each in sorted(self.versions) if _since(self.package, *each) is None]
 
     @property
     def needing(self) -> list[tuple[int, int, str]]:

@@ -156,7 +156,7 @@ class Exchange:
     @property
     def unsupported(self) -> str:
         """Why the server may have closed the connection: the release lacks the version of the request. Empty if not."""
-        if self.request is None or self.closed_by != "server":
+        if self.header is None or self.closed_by != "server":
             return ""
         return unsupported_version(self.api, self.header.request_api_version)
 

@@ -6,11 +6,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from ..capture.matching import Exchange
+from ..capture.reassembly import End
 from ._frames import FieldLink
 from ._html import exchange_block, exchange_style, no_link, to_html
 from ._recorded import RecordedExchange, as_recorded
 from ._text import to_text
-from ._turns import Omitted, Turn, selected, turn_of, turns
+from ._turns import ClosedConnection, Omitted, Turn, selected, turn_of, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,13 +65,13 @@ def render(
 
 
 def page(
-    exchanges: Iterable[Exchange],
+    exchanges: Iterable[Exchange | End],
     *,
     title: str = "Kafka exchanges",
     show_secrets: bool = False,
     show_values: bool = False,
 ) -> str:
-    """Return captured exchanges with all their bytes as an HTML page that needs no other file.
+    """Return captured exchanges with all their bytes, and the ends of connections, as an HTML page of one file.
 
     The page has at most 500 exchanges, the first ones, at most 2,000 fields per message and 50,000 in total, and at
     most 256 bytes per field; it says what is left out. Secrets are redacted unless ``show_secrets``; keys, values and
@@ -79,10 +80,15 @@ def page(
     return to_html(_first(exchanges, show_secrets), title, True, show_secrets, show_values)
 
 
-def _first(exchanges: Iterable[Exchange], show_secrets: bool) -> Iterator[Turn | Omitted]:
+def _first(exchanges: Iterable[Exchange | End], show_secrets: bool) -> Iterator[Turn | Omitted | ClosedConnection]:
     count = 0
     for count, exchange in enumerate(exchanges, 1):
-        if count <= _MOST_ON_PAGE:
+        if count > _MOST_ON_PAGE:
+            continue
+        if isinstance(exchange, End):
+            time = None if exchange.time_ns is None else exchange.time_ns / 1e9
+            yield ClosedConnection(time, str(exchange.connection.client), str(exchange.connection.server))
+        else:
             yield turn_of(as_recorded(exchange, show_secrets), show_secrets)
     if count > _MOST_ON_PAGE:
         yield Omitted(count - _MOST_ON_PAGE)

@@ -9,7 +9,7 @@ from importlib.resources import files
 from .._text import counted
 from ._frames import FieldLink, FrameTable
 from ._text import clock, notes
-from ._turns import MOST_FIELDS, Omitted, Turn, explanations
+from ._turns import MOST_FIELDS, ClosedConnection, Omitted, Turn, explanations
 
 # Maximum number of fields whose bytes are on a page.
 _MOST_ROWS = 50_000
@@ -50,12 +50,22 @@ def no_link(message: str, path: str) -> str:
     return ""
 
 
-def to_html(lines: Iterable[Turn | Omitted], title: str, explain: bool, show_secrets: bool, show_values: bool) -> str:
+def to_html(
+    lines: Iterable[Turn | Omitted | ClosedConnection],
+    title: str,
+    explain: bool,
+    show_secrets: bool,
+    show_values: bool,
+) -> str:
     rows: list[str] = []
     left = _MOST_ROWS
     for each in lines:
         if isinstance(each, Omitted):
             rows.append(f'<p class="skipped">… {counted(each.count, "exchange")} left out</p>')
+            continue
+        if isinstance(each, ClosedConnection):
+            text = f"{each.client} → {each.server}: the server closed the connection"
+            rows.append(f'<p class="skipped">{clock(each.time)} {escape(text)}</p>')
             continue
         rows.append("\n".join(_head(each, "")))
         if explain:

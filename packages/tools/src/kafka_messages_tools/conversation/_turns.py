@@ -55,6 +55,16 @@ class Turn:
 
 
 @dataclass(slots=True)
+class ClosedConnection:
+    """A connection that the server closed."""
+
+    time: float | None
+    """Seconds since 1970."""
+    client: str
+    server: str
+
+
+@dataclass(slots=True)
 class Omitted:
     """Exchanges without a line of their own."""
 

@@ -306,6 +306,17 @@ local function add_trailing(tvb, tree, message, at)
   else tree:add(f_trailing, tvb:range(at)) end
 end
 
+-- A damaged message of the metadata log is recognized by the name or the id of the topic.
+local function may_hold_secrets(tvb, start, stop, message)
+  local rules = SECRETS[message]
+  if not rules or rules.unknown == true or start >= stop then return rules ~= nil end
+  local data = tvb:raw(start, stop - start)
+  return (data:find("__cluster_metadata", 1, true) or data:find(("\0"):rep(15) .. "\1", 1, true)) ~= nil
+end
+
+-- A tree whose items are not shown.
+local NOWHERE = setmetatable({}, { __index = function() return function(self) return self end end })
+
 -- Record batches -----------------------------------------------------------------------------------------------------
 
 local BATCH = { { "base_offset", "q" }, { "batch_length", "i" }, { "partition_leader_epoch", "i" }, { "magic", "b" },
@@ -492,11 +503,21 @@ local function read_message(tvb, start, stop, tree, message, version, noted)
   local plan = plan_of(message)
   local number = plan.versions[version]
   if not number then fail(message .. " has no version " .. version) end
-  local r = { tvb = tvb, pos = start, stop = stop, noted = noted }
-  if not proto.prefs.show_secrets and SECRETS[message] then r.secrets, r.values = SECRETS[message], {} end
-  local fine, problem = pcall(read_struct, r, tree, plan.layouts[number], plan)
-  if not fine then fail(type(problem) == "table" and problem.reason or tostring(problem)) end
-  return r.pos
+  local function read(into, notes)
+    local r = { tvb = tvb, pos = start, stop = stop, noted = notes }
+    if not proto.prefs.show_secrets and SECRETS[message] then r.secrets, r.values = SECRETS[message], {} end
+    local fine, problem = pcall(read_struct, r, into, plan.layouts[number], plan)
+    return r.pos, not fine and (type(problem) == "table" and problem.reason or tostring(problem))
+  end
+  -- In a damaged message, another field may have the bytes of a secret.
+  local hides = not proto.prefs.show_secrets and may_hold_secrets(tvb, start, stop, message)
+  if hides and select(2, read(NOWHERE)) then
+    add_redacted(tvb, tree, start, message)
+    tree = NOWHERE
+  end
+  local last, problem = read(tree, noted)
+  if problem then fail(problem) end
+  return last
 end
 
 -- Conversations ----------------------------------------------------------------------------------------------------

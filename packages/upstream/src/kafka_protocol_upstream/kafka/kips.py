@@ -1,8 +1,8 @@
 """KIPs of message versions, from the comments of Kafka's definitions.
 
 A KIP belongs to a version only if a sentence about this version names it. Sentences about a version begin with it
-(``Version 9 adds …``, ``Starting in versions 3 and 4, …``); a sentence that begins with ``See``, ``It``, ``Also`` or a
-bracket is about the version of the sentence before it.
+(``Version 9 adds …``, ``Starting in versions 3 and 4, …``); a sentence that begins with ``See``, ``It``, ``Also``,
+``This``, ``The request``, ``The response`` or a bracket is about the version of the sentence before it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SENTENCE = re.compile(
     r"|\n(?=(?:Starting\s+\w+\s+)?[Vv]ersions?\s+[0-9])"
     r"|(?:[,;]|\s+and)\s+(?:and\s+)?(?=[Vv]ersions?\s+[0-9]+\s+[a-z]+s\b)"
 )
-_CONTINUED = re.compile(r"\(|(?:See|It|Also)\b")
+_CONTINUED = re.compile(r"\(|(?:See|It|Also|This|The (?:request|response))\b")
 
 
 def kips_of(definition: str) -> dict[int, frozenset[int]]:

@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import suppress
 from io import BufferedReader, RawIOBase
+from itertools import chain, islice
 
 from ... import capture
 from ..._text import counted
@@ -63,13 +64,15 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     if given.values and given.html is None:
         raise UsageError("--values needs --html")
     name = given.file
+    if given.html is not None:
+        _check_page(given.html, name)
     if name == "-" and sys.stdin is None:
         raise UsageError("standard input is closed; give a file name")
     ports = [_port(text) for text in _listed(given.port)]
     size = 0 if name == "-" else os.stat(name).st_size
     with out.progress("bytes", size) as progress, BufferedReader(_Watched(name, progress)) as file:
         opened = _opened(file, ports, package)
-        found: Iterator[Any] = opened.events()
+        found = _started(opened)
         found = filter(_wanted(given, choice), _counted(found, opened.report) if given.strict else found)
         if given.clients:
             _clients(found, out, package)
@@ -85,11 +88,27 @@ def run(given: Namespace, out: Output, package: Package) -> int:
         return int(given.strict and is_partial(opened.report))
 
 
+def _check_page(place: str, name: str) -> None:
+    if place == "-":
+        raise UsageError("--html needs a file name; standard output is for text and JSON")
+    if os.path.exists(place) and name != "-" and os.path.samefile(place, name):
+        raise UsageError(f"--html {place} is the capture itself")
+
+
 def _opened(file: BufferedReader[_Watched], ports: list[int], package: Package) -> capture.Capture:
     try:
         return capture.Capture(file, ports, package.name)
     except capture.CaptureError as error:
         raise InputError(str(error)) from None
+
+
+def _started(opened: capture.Capture) -> Iterator[Any]:
+    found = opened.events()
+    try:
+        first = list(islice(found, 1))
+    except capture.CaptureError as error:  # a gzip file that is no capture
+        raise InputError(str(error)) from None
+    return chain(first, found)
 
 
 def _wanted(given: Namespace, choice: capture.ExchangeFilter) -> Callable[[Any], bool]:

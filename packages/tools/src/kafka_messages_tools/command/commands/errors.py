@@ -28,7 +28,8 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     words = given.code
     if given.fields:
         out.wrap_pipe(80)
-    found = [code for word in words for code in _matching(word, codes)] if words else codes
+    former = {name: code for code in codes for name in _former_names(code, history)}
+    found = [code for word in words for code in _matching(word, codes, former)] if words else codes
     if out.is_json:
         for code in found:
             descriptor = {"code": int(code), "name": code.name, "retriable": protocol.is_retriable(code)}
@@ -72,10 +73,10 @@ def _history_of(code: Any, history: Any) -> dict[str, object]:
     return {} if history is None else {"since": _since(code, history), "former_names": _former_names(code, history)}
 
 
-def _matching(word: str, codes: list[Any]) -> list[Any]:
+def _matching(word: str, codes: list[Any], former: dict[str, Any]) -> list[Any]:
     name = word.upper().replace("-", "_")
-    exact = [code for code in codes if code.name == name or str(int(code)) == word]
+    exact = [code for code in codes if name == code.name or former.get(name) == code or str(int(code)) == word]
     found = exact or [code for code in codes if name in code.name and not word.lstrip("-").isdigit()]
     if not found:
-        raise NotFoundError(f"unknown error {word!r}{suggestion(word, [code.name for code in codes])}")
+        raise NotFoundError(f"unknown error {word!r}{suggestion(word, [*(code.name for code in codes), *former])}")
     return found

@@ -22,20 +22,22 @@ MORE = "KIPs are those that Kafka's definitions name for a version; most version
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    about = "a release such as 4.1.0, a line such as 4.1 (its newest release), or a KIP such as KIP-848"
+    about = "a release such as 4.1.0, a line such as 4.1 (all its releases), or a KIP such as KIP-848"
     parser.add_argument("subject", metavar="RELEASE_OR_KIP", help=about)
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
     history = package.module("history")
-    if kip := re.fullmatch(r"kip-?([0-9]{1,9})", given.subject, re.IGNORECASE | re.ASCII):
+    if kip := re.fullmatch(r"(?:kip[- ]?)?([0-9]{1,9})", given.subject, re.IGNORECASE | re.ASCII):
         _kip(history, int(kip[1]), out)
     else:
         try:
-            release = history.release_of(given.subject)
+            newest = history.release_of(given.subject)
         except ValueError as error:
             raise NotFoundError(f"{error}; for a KIP, write KIP-848") from None
-        _release(history, release, out)
+        line = [release for release in history.RELEASES if release.startswith(f"{given.subject}.")]
+        for release in line or [newest]:
+            _release(history, release, out)
     return 0
 
 
