@@ -47,7 +47,7 @@ TRAVERSALS = ("_error_response", "_iterators", "_places", "_tables", "_traversal
 MESSAGE_PAGES = ("byte_view", "fields", "frames", "inspector", "lifetimes", "message", "package", "recipes", "samples")
 """Modules of the pages about one message; they import no other module of the pages."""
 # Layers of up to 4,000 lines.
-WIDE_LAYERS = {"kafka_message_generator.compat", "kafka_messages_tools.command"}
+WIDE_LAYERS = {"kafka_message_generator.compat", "kafka_messages_tools.command", "kafka_messages_spark.jobs"}
 EXTRAS = ("pyarrow", "hypothesis")
 """Third-party dependencies of package components."""
 QUICK = ("generator", "generated")

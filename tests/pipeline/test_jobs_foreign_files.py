@@ -8,7 +8,7 @@ import pytest
 from job_files import data, segment
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.jobs import _cli, groups, segments, transactions
+from kafka_messages_spark.jobs import _job, groups, segments, transactions
 from kafka_messages_spark.sources._segment_ranges import is_foreign
 
 TEXT = b"[2026-11-21 11:48:40,001] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
@@ -78,8 +78,8 @@ def test_missing_segments_are_reported_before_spark_starts(
     def start(*_: object) -> SparkSession:
         raise AssertionError("a session was started")
 
-    monkeypatch.setattr(_cli, "start", start)
-    monkeypatch.setattr(_cli, "is_elsewhere", lambda: False)
+    monkeypatch.setattr(_job, "start", start)
+    monkeypatch.setattr(_job, "is_elsewhere", lambda: False)
     (tmp_path / "server.log").write_bytes(TEXT)
     for place, want in (
         (tmp_path / "nothing", "[PATH_NOT_FOUND] Path does not exist: {}."),

@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from kafka_messages_spark.jobs import _cli
+from kafka_messages_spark.jobs import _cli, _job
 from tests.pipeline.job_files import coordinator, data, marker
 from tests.pipeline.test_jobs_local_mode import CLASSIC, LOGS, ROOT, one_partition
 
@@ -90,7 +90,8 @@ def test_run_with_state_equals_a_full_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if is_local:
-        monkeypatch.setattr(_cli, "is_ours", lambda: True)
+        for module in (_cli, _job):
+            monkeypatch.setattr(module, "is_ours", lambda: True)
     else:  # the time zone of the rows that workers write
         spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     state = str(tmp_path / "state")
@@ -110,7 +111,8 @@ def test_run_with_state_equals_a_full_run(
 def test_since_filters_the_tables_of_a_full_run(
     job: str, run: Runner, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    for module in (_cli, _job):
+        monkeypatch.setattr(module, "is_ours", lambda: True)
     with one_partition(spark):
         _, tables = run(job)
         _, found = run(job, "--since", SINCE)
@@ -140,7 +142,8 @@ def documented_times(job: str) -> dict[str, str]:
 def test_topic_selects_files(
     job: str, run: Runner, logs: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    for module in (_cli, _job):
+        monkeypatch.setattr(module, "is_ours", lambda: True)
     options = ["--topic", "pay*", "--topic", "{clicks,x}"]
     log = {"groups": "__consumer_offsets-", "transactions": "__transaction_state-"}.get(job, "payments-")
     kept = ("payments-", "clicks-", log)

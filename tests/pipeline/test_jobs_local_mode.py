@@ -19,6 +19,7 @@ from pyspark.testing import assertDataFrameEqual
 
 from kafka_messages_spark.jobs import (
     _cli,
+    _job,
     _local_mode,
     _session,
     encodings,
@@ -77,7 +78,8 @@ def test_local_mode_gives_equal_reports_and_tables(
     job.main([*argv, "--quiet", "--output", str(tmp_path / "usual")])
     usual = capsys.readouterr().out
     assert not read
-    monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    for module in (_cli, _job):
+        monkeypatch.setattr(module, "is_ours", lambda: True)
     with one_partition(spark):
         job.main([*argv, "--quiet", "--output", str(tmp_path / "small")])
     assert read
@@ -109,7 +111,8 @@ def test_inputs_with_many_decoded_bytes_are_read_by_spark(
     argv = ["transaction_state", LOGS, "--quiet"]
     assert internal_topics.main(argv) == 0
     report = capsys.readouterr().out
-    monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    for module in (_cli, _job):
+        monkeypatch.setattr(module, "is_ours", lambda: True)
     monkeypatch.setattr(_local_mode, "MAX_ROWS", 100)
     read = _watched(monkeypatch)
     assert internal_topics.main(argv) == 0
@@ -158,7 +161,8 @@ def test_input_size_includes_only_files_of_the_job_topics(
             (tmp_path / broker / name / f"{0:020}.log").write_bytes(bytes(size))
     found: list[bool] = []
     monkeypatch.setattr(_local_mode, "MAX_BYTES", 100)
-    monkeypatch.setattr(_cli, "is_ours", lambda: True)
+    for module in (_cli, _job):
+        monkeypatch.setattr(module, "is_ours", lambda: True)
     monkeypatch.setattr(job, "work", lambda made: found.append(made.is_small))
     assert job.main([each.format(tmp_path) for each in argv]) == 0
     assert found == [want]
@@ -172,13 +176,14 @@ def test_progress_bar_appears_only_on_a_terminal(
         assert settings.get("spark.ui.showConsoleProgress") == want
         raise PySparkValueError("started")
 
-    monkeypatch.setattr(_cli, "is_ours", lambda: True)
-    monkeypatch.setattr(_cli, "use_for_next_session", lambda: None)
-    monkeypatch.setattr(_cli, "start", start)
+    for module in (_cli, _job):
+        monkeypatch.setattr(module, "is_ours", lambda: True)
+    monkeypatch.setattr(_job, "use_for_next_session", lambda: None)
+    monkeypatch.setattr(_job, "start", start)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: bool(terminal), raising=False)
     args = _cli.parser("job", "").parse_args(["--quiet"] * quiet)
     with pytest.raises(PySparkValueError, match=r"^started$"):
-        _ = _cli.Job("job", args, _cli.JobReport("")).spark
+        _ = _job.Job("job", args, _job.JobReport("")).spark
 
 
 def test_existing_session_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

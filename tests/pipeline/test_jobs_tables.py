@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.jobs import _cli, segments
+from kafka_messages_spark.jobs import _job, segments
 from tests.pipeline.job_files import data, segment
 
 HINT = "choose another place, or use --mode overwrite, append or ignore"
@@ -48,7 +48,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: object, **more: object) -> None:
         raise AssertionError("read")
 
-    monkeypatch.setattr(_cli.Job, "_reading", refuse)
+    monkeypatch.setattr(_job.Job, "_reading", refuse)
 
 
 @pytest.mark.usefixtures("spark", "nothing_is_read")

@@ -20,7 +20,7 @@ from kafka_messages_spark.state._rows import WRITTEN, Live, StoredReader, Stored
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_messages_spark.jobs._cli import Job
+    from kafka_messages_spark.jobs._job import Job
 
 # Rows of an earlier check by file.
 Before = Mapping[str, Sequence[Mapping[str, Any]]]

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark.analyses._expressions import SNAPSHOT
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.copies import counts, once
-from kafka_messages_spark.jobs._cli import METADATA, Job
+from kafka_messages_spark.jobs._job import METADATA, Job
 from kafka_messages_spark.jobs._report import format_path
 from kafka_messages_spark.sources._files import base_name, display_path, folder_name
 

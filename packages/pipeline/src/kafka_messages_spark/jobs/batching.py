@@ -20,6 +20,7 @@ from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
 from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import batching as charts
 from kafka_messages_spark.jobs._incremental import rows_of
+from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
 
@@ -55,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
 
 
-def work(job: _cli.Job) -> None:
+def work(job: Job) -> None:
     """Report the findings of ``batching.findings``, and unreadable input."""
     args = job.args
     files = job.keep(job.files(args.paths, "segments"))
@@ -82,7 +83,7 @@ def work(job: _cli.Job) -> None:
     job.unreadable(unreadable.unionByName(_output.damaged_checkpoints(cleaned)))
 
 
-def _batches(job: _cli.Job, files: DataFrame) -> tuple[DataFrame, DataFrame]:
+def _batches(job: Job, files: DataFrame) -> tuple[DataFrame, DataFrame]:
     """Return combined batches, and unreadable places; only batches of copied logs are compared one by one."""
     log = F.concat_ws("-", "topic", "partition")
     folders = files.groupBy(log.alias("log")).agg(F.count_distinct(folder("path")).alias("folders"))
@@ -135,7 +136,7 @@ def _summary(found: DataFrame) -> _Summary:
     return _Summary({level: row["rows"] for level, row in of.items()}, total, *of_topics)
 
 
-def _compacted(job: _cli.Job, summary: _Summary, cleaned: DataFrame) -> set[str]:
+def _compacted(job: Job, summary: _Summary, cleaned: DataFrame) -> set[str]:
     named = set(cleaned.agg(F.collect_set("topic")).collect()[0][0])
     given = set(job.args.compacted)
     if missing := sorted(given - summary.topics):
@@ -159,7 +160,7 @@ def _some(words: Sequence[str], limit: int) -> str:
     return ", ".join(words[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
-def _facts(job: _cli.Job, summary: _Summary, dead: DataFrame) -> None:
+def _facts(job: Job, summary: _Summary, dead: DataFrame) -> None:
     total = {name: summary.total.get(name) or 0 for name in (*_FIGURES, "median_bytes", "p95_bytes", "control_batches")}
     gone = dead.agg(
         *(F.coalesce(F.sum(name), F.lit(0)) for name in ("bytes", "dead_bytes", "cleanable_bytes"))
@@ -182,7 +183,7 @@ def _facts(job: _cli.Job, summary: _Summary, dead: DataFrame) -> None:
     job.report.figures |= {"compacted_bytes": gone[0], "dead_bytes": gone[1], "cleanable_bytes": gone[2]}
 
 
-def _report_findings(job: _cli.Job, findings: DataFrame) -> None:
+def _report_findings(job: Job, findings: DataFrame) -> None:
     kinds = findings.groupBy("finding").count().orderBy("finding").collect()
     if kinds:
         job.report.section("Findings")
@@ -191,7 +192,7 @@ def _report_findings(job: _cli.Job, findings: DataFrame) -> None:
         job.find(kind, count)
 
 
-def _tables(job: _cli.Job, found: DataFrame, dead: DataFrame, groups: DataFrame) -> None:
+def _tables(job: Job, found: DataFrame, dead: DataFrame, groups: DataFrame) -> None:
     levels = {name: batching.at_level(found, name) for name in batching.LEVELS if name != "all"}
     largest = (F.desc("bytes"), "topic")
     _section(
@@ -214,7 +215,7 @@ def _tables(job: _cli.Job, found: DataFrame, dead: DataFrame, groups: DataFrame)
         job.write(name, table)
 
 
-def _section(job: _cli.Job, title: str, rows: DataFrame) -> None:
+def _section(job: Job, title: str, rows: DataFrame) -> None:
     at = len(job.report.parts)
     job.report.section(title)
     if not job.report.frame(rows, job.args.limit, _FORMATS | {"gain": _gain}):

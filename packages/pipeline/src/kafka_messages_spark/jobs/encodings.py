@@ -20,6 +20,7 @@ from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.traffic import pair
 from kafka_messages_spark.jobs import _cli, _output, _selection
 from kafka_messages_spark.jobs._charts import encodings as charts
+from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
 from kafka_messages_spark.jobs.internal_topics import TOPICS
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
 
 
-def work(job: _cli.Job) -> None:
+def work(job: Job) -> None:
     """Measure integer fields; malformed messages, unreadable input and differing copies are findings."""
     args, report, limit = job.args, job.report, job.args.limit
     if args.plot and not args.plot.endswith(".svg"):
@@ -77,7 +78,7 @@ def work(job: _cli.Job) -> None:
         job.write(name, table)
 
 
-def _measured(job: _cli.Job) -> DataFrame:
+def _measured(job: Job) -> DataFrame:
     args = job.args
     if args.what in TOPICS:
         topic = f"__{args.what}"
@@ -105,7 +106,7 @@ def _no_frames(frames: DataFrame) -> DataFrame:
     return gone.withColumnRenamed("problem", "reason").select(*_output.UNREADABLE)
 
 
-def _plot(job: _cli.Job, best: DataFrame, histogram: DataFrame) -> None:
+def _plot(job: Job, best: DataFrame, histogram: DataFrame) -> None:
     rows = [row.asDict() for row in best.limit(job.args.limit).collect()]
     chosen = best.limit(job.args.limit).select("message", "path")
     sizes: dict[tuple[str, str], dict[int, int]] = {}

@@ -29,6 +29,7 @@ from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import groups as charts
 from kafka_messages_spark.jobs._gauges import lag_gauges
 from kafka_messages_spark.jobs._incremental import records_of, rows_of
+from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
@@ -74,7 +75,7 @@ def _reads(args: Namespace) -> list[Input]:
     return [Input(args.paths, {TOPIC}, stream="records"), Input(args.paths, {SHARE_TOPIC}, stream="shares"), of_data]
 
 
-def work(job: _cli.Job) -> None:
+def work(job: Job) -> None:
     """Report resets, storms, offsets outside the log and unreadable input as findings."""
     args = job.args
     for option, given in (("--sort lag", args.sort == "lag"), ("--as-of", args.as_of is not None)):
@@ -118,7 +119,7 @@ def work(job: _cli.Job) -> None:
     job.unreadable(reduce(DataFrame.unionByName, unreadable))
 
 
-def _data(job: _cli.Job) -> tuple[DataFrame | None, DataFrame | None, list[DataFrame]]:
+def _data(job: Job) -> tuple[DataFrame | None, DataFrame | None, list[DataFrame]]:
     if not job.args.data:
         return None, None, []
     files = job.files(job.args.data, "data segments")
@@ -180,7 +181,7 @@ def _total(lag: Column) -> Column:
 
 
 def _report(
-    job: _cli.Job,
+    job: Job,
     records: DataFrame,
     tables: dict[str, DataFrame],
     sums: DataFrame,

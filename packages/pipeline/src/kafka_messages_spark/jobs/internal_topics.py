@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark.analyses import internal_topics
 from kafka_messages_spark.columns._records import CONTROL, columns_of
 from kafka_messages_spark.jobs import _cli, _selection
+from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 
 TOPICS: dict[str, Callable[..., DataFrame]] = {
@@ -45,7 +46,7 @@ def _writes(args: Namespace) -> Sequence[str]:
     return [*columns_of(LOGS[f"__{args.topic}"]), UNREADABLE]
 
 
-def work(job: _cli.Job) -> None:
+def work(job: Job) -> None:
     """Write the records of each type; unreadable records and differing copies are findings."""
     args = job.args
     log = _selection.records(job, args.paths, f"__{args.topic}", batch_metadata=args.latest)

@@ -19,11 +19,12 @@ from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.jobs import _cli, _options, _output
+from kafka_messages_spark.jobs._job import METADATA, Job
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import duration, size
 
 OFFSETS, SHARES = "__consumer_offsets", "__share_group_state"
-_DECODERS = {_cli.METADATA: cluster_metadata, OFFSETS: consumer_offsets, SHARES: share_group_state}
+_DECODERS = {METADATA: cluster_metadata, OFFSETS: consumer_offsets, SHARES: share_group_state}
 # Maximum topics of a report without --limit.
 _LIMIT = 10_000
 
@@ -36,13 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
 
 
-def work(job: _cli.Job) -> None:
+def work(job: Job) -> None:
     """Report flagged topics as findings of severity ``info``, and unreadable input as errors."""
     args = job.args
     files = job.keep(job.files(args.paths, "segments"))
     batches = job.keep(batches_in(files, check_crcs=False))
     logs = _logs(job, files)
-    settings, state = _settings(job, logs.get(_cli.METADATA))
+    settings, state = _settings(job, logs.get(METADATA))
     readers = _readers(logs, settings)
     now, as_of = job.as_of(batches.select("max_timestamp"))
     topics = job.keep(analysis.inventory(files, batches, settings, readers, as_of=now or 0, stale_days=args.stale_days))
@@ -52,16 +53,16 @@ def work(job: _cli.Job) -> None:
     job.unreadable(reduce(DataFrame.unionByName, map(_output.bad_records, logs.values()), others))
 
 
-def _logs(job: _cli.Job, files: DataFrame) -> dict[str, DataFrame]:
+def _logs(job: Job, files: DataFrame) -> dict[str, DataFrame]:
     names = files.where(F.col("start") == 0).where(F.col("topic").isin(list(_DECODERS)))
     paths = names.groupBy("topic").agg(F.sort_array(F.collect_list("path"))).orderBy("topic").collect()
     read = {topic: job.read(of_topic, batch_metadata=True) for topic, of_topic in paths}
     return {topic: job.keep(_DECODERS[topic](records)) for topic, records in read.items()}
 
 
-def _settings(job: _cli.Job, records: DataFrame | None) -> tuple[DataFrame | None, str]:
+def _settings(job: Job, records: DataFrame | None) -> tuple[DataFrame | None, str]:
     if records is None:
-        return None, f"no segments of {_cli.METADATA}: retention and replication are unknown"
+        return None, f"no segments of {METADATA}: retention and replication are unknown"
     chosen = job.keep(metadata.records_of(records))
     row = metadata.missing_offsets(chosen).collect()[0]
     words = f"up to offset {row['last']}"
@@ -94,7 +95,7 @@ def _words(files: DataFrame, known: bool) -> str:
     return ", ".join(f"{count} partitions of {topic}" for topic, count in counts.orderBy("topic").collect())
 
 
-def _report(job: _cli.Job, topics: DataFrame, facts: dict[str, str]) -> None:
+def _report(job: Job, topics: DataFrame, facts: dict[str, str]) -> None:
     sums = [F.coalesce(F.sum(name), F.lit(0)) for name in ("partitions", "bytes", "stored_bytes")]
     flags = [F.count_if(F.array_contains("flags", flag)) for flag in analysis.FLAGS]
     count, partitions, stored, total, *flagged = topics.agg(F.count("*"), *sums, *flags).collect()[0]

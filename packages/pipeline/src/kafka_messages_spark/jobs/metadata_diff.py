@@ -20,6 +20,7 @@ from kafka_messages_spark.analyses import metadata
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata
 from kafka_messages_spark.jobs import _cli, _output
 from kafka_messages_spark.jobs._charts import metadata as charts
+from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import format_value
 from kafka_messages_spark.sources._files import display_path
@@ -38,7 +39,7 @@ def _reads(args: Namespace) -> list[Input]:
     return [Input(args.paths, {TOPIC})]
 
 
-def work(job: _cli.Job) -> None:
+def work(job: Job) -> None:
     """Report differences, and problems that make them uncertain, as findings."""
     args = job.args
     if len(args.paths) > 2:
@@ -56,7 +57,7 @@ def work(job: _cli.Job) -> None:
     job.unreadable(tables["unreadable"])
 
 
-def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
+def _two(job: Job, options: dict[str, str]) -> dict[str, DataFrame]:
     images, odd, bad = [], [], []
     for path, offset, side in zip(
         job.args.paths, (job.args.before_offset, job.args.after_offset), ("before", "after"), strict=True
@@ -76,7 +77,7 @@ def _two(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
     }
 
 
-def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
+def _one(job: Job, options: dict[str, str]) -> dict[str, DataFrame]:
     records = job.keep(cluster_metadata(job.log(job.args.paths, TOPIC, batch_metadata=True), options))
     start = job.args.before_offset
     if start is None:
@@ -98,7 +99,7 @@ def _one(job: _cli.Job, options: dict[str, str]) -> dict[str, DataFrame]:
     }
 
 
-def _check_offsets(job: _cli.Job, records: DataFrame, path: str, offsets: Mapping[str, int | None]) -> None:
+def _check_offsets(job: Job, records: DataFrame, path: str, offsets: Mapping[str, int | None]) -> None:
     given = {side: offset for side, offset in offsets.items() if offset is not None}
     last = metadata.last_offset(records) if given else None
     for side, offset in given.items():
@@ -107,7 +108,7 @@ def _check_offsets(job: _cli.Job, records: DataFrame, path: str, offsets: Mappin
             raise invalid_argument(f"{job.name}: --{side}-offset {offset} is past {where}")
 
 
-def _input(job: _cli.Job, side: str, chosen: DataFrame, since: int | None = None) -> None:
+def _input(job: Job, side: str, chosen: DataFrame, since: int | None = None) -> None:
     row = metadata.missing_offsets(chosen).collect()[0]
     base, last = row["base"], row["last"]
     source = "the log alone" if base is None else f"{_ARTICLES[base == 0]} {_snapshot(base)}"
@@ -135,7 +136,7 @@ def _before(start: int, base: int | None) -> str:
     return "an empty cluster" if base is None else f"the {_snapshot(base)}"
 
 
-def _report(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
+def _report(job: Job, tables: dict[str, DataFrame]) -> None:
     report, limit, found = job.report, job.args.limit, tables["differences"]
     formats = {"what": partial(format_value, widest=_MAX_WIDTH)}
     by_entity = found.groupBy("entity").agg(
@@ -184,7 +185,7 @@ def _what() -> Column:
     return F.array_join(words, "; ")
 
 
-def _problems(job: _cli.Job, tables: dict[str, DataFrame]) -> None:
+def _problems(job: Job, tables: dict[str, DataFrame]) -> None:
     report, limit = job.report, job.args.limit
     if tables["unhandled"].limit(1).count():
         report.section("Unsupported records, ignored")

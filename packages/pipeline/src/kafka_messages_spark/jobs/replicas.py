@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark.analyses import replicas
 from kafka_messages_spark.analyses.segments import SEVERITIES
 from kafka_messages_spark.jobs import _cli, _output
+from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import format_path
 
@@ -26,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
 
 
-def work(job: _cli.Job) -> None:
+def work(job: Job) -> None:
     """Report the findings of the checks; those of severity ``info`` do not affect the exit status."""
     report, limit, paths = job.report, job.args.limit, job.args.paths
     files = job.keep(job.files(paths, "segments"))

@@ -16,6 +16,7 @@ from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET, HIGH_WATER
 from kafka_messages_spark.jobs import _cli, _options
 from kafka_messages_spark.jobs._charts import segments as charts
 from kafka_messages_spark.jobs._incremental import rows_of
+from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
 
@@ -33,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
 
 
-def work(job: _cli.Job) -> None:
+def work(job: Job) -> None:
     """Report the findings of the checks; those of severity ``info`` do not affect the exit status."""
     report, limit = job.report, job.args.limit
     depth = job.args.depth

@@ -27,6 +27,7 @@ from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import transactions as charts
 from kafka_messages_spark.jobs._incremental import records_of, rows_of
+from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import Severity, size
 
@@ -51,7 +52,7 @@ def _reads(args: Namespace) -> list[Input]:
     ]
 
 
-def work(job: _cli.Job) -> None:
+def work(job: Job) -> None:
     """Report late, hanging and unknown transactions, and unreadable input, as findings."""
     args = job.args
     files = job.files(args.paths, "data segments")
@@ -104,7 +105,7 @@ def _ids(states: DataFrame | None, read: int, unread: int) -> str:
 
 
 def _report(
-    job: _cli.Job,
+    job: Job,
     now: int | None,
     as_of: str,
     opened: DataFrame,
@@ -177,7 +178,7 @@ def _counts(found: DataFrame) -> Counter[str]:
     return Counter(dict(found.groupBy("status").count().collect()))
 
 
-def _state_files(job: _cli.Job, files: DataFrame) -> list[str]:
+def _state_files(job: Job, files: DataFrame) -> list[str]:
     if job.args.topics:
         files = job.ranges(job.args.paths, job.args.glob, topics=[STATE_TOPIC]).where("left_out is null")
     found = files.where(F.col("topic") == STATE_TOPIC).select("path").distinct().orderBy("path")

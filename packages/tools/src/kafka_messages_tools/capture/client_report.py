@@ -49,17 +49,14 @@ class Client:
         if history is None:
             return None
         known = ((self.package.api(key), version) for key, version in self.versions.keys() - set(self.unreleased))
-        found: tuple[str, ...] = history.releases_with(
-            (api.request_name, version) for api, version in known if api is not None
-        )
-        return found
+        names = ((api.request_name, version) for api, version in known if api is not None)
+        return tuple(history.releases_with(names))
 
     @property
     def unreleased(self) -> list[tuple[int, int]]:
         """API keys and versions in use that no known Kafka release has; empty without the component ``history``."""
-        if self.package.optional("history") is None:
-            return []
-        return [each for each in sorted(self.versions) if _since(self.package, *each) is None]
+        has_history = self.package.optional("history") is not None
+        return [each for each in self.versions if has_history and _since(self.package, *each) is None]
 
     @property
     def needing(self) -> list[tuple[int, int, str]]:
