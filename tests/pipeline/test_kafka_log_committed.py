@@ -64,14 +64,14 @@ class Broker:
         return [at for at in self.records if at < stable and self.outcomes.get(at) != "ABORT"]
 
 
-_ACTIONS = st.one_of(
+ACTIONS = st.one_of(
     st.tuples(st.just("send"), st.none() | st.integers(1, 3), st.integers(1, 3)),
     st.tuples(st.just("finish"), st.integers(1, 3), st.sampled_from(["COMMIT", "ABORT"])),
     st.tuples(st.just("roll")),
 )
 
 
-@given(st.lists(_ACTIONS, max_size=25), st.integers(0, 2), st.sampled_from(["128m", "150b"]))
+@given(st.lists(ACTIONS, max_size=25), st.integers(0, 2), st.sampled_from(["128m", "150b"]))
 @settings(max_examples=120, deadline=None)
 def test_read_committed_equals_a_model_for_any_transactions(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[Any, ...]], first: int, most: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from struct import Struct
@@ -21,8 +21,9 @@ _REMOTE_SCAN = 32 << 20
 _REMOTE_TAIL = 4 << 20
 
 _head = Struct(">qiib").unpack_from
-_int32 = Struct(">i").unpack_from
-_LAST_OFFSET_DELTA = 23
+_int32, _int64 = Struct(">i").unpack_from, Struct(">q").unpack_from
+# Positions of the last offset delta and of the maximum timestamp in format 2.
+_LAST_OFFSET_DELTA, _MAX = 23, 35
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,28 @@ def batch_before(file: Any, base: int, place: int) -> int | None:
             return None
         last, at = at, at + length
     return last
+
+
+@dataclass(frozen=True)
+class BatchHead:
+    position: int
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+    max_timestamp: int
+
+
+def heads(file: Any, size: int, position: int) -> Iterator[BatchHead]:
+    """Yield the batches of format 2 from a position on, up to invalid bytes or another format."""
+    read = _reader(file, _LOCAL_CHUNK)
+    while position + SMALLEST[2] <= size:
+        head = read(position, SMALLEST[2])
+        offset, length, epoch, magic = _head(head)
+        whole = _plausible(offset, length, epoch, magic)
+        if not whole or magic != 2:
+            return
+        yield BatchHead(position, offset, offset + _int32(head, _LAST_OFFSET_DELTA)[0], epoch, _int64(head, _MAX)[0])
+        position += whole
 
 
 def _plausible(offset: int, length: int, _: int, magic: int) -> int:

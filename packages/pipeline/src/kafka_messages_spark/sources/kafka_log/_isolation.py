@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._files import File
+from ._indexes import KnownTransactions, transactions_before
 from ._lookup import headers as headers_of
 
 if TYPE_CHECKING:
@@ -45,12 +46,17 @@ class CommittedView:
     is_open: bool = False
 
     @classmethod
-    def of(cls, files: Iterable[File]) -> CommittedView:
-        """Find open and aborted transactions in the batch headers and markers of a log (KIP-98). Raises OSError."""
-        begun: dict[int, int] = {}
-        aborted: set[AbortedTransaction] = set()
+    def of(cls, files: Sequence[File]) -> CommittedView:
+        """Find open and aborted transactions of a log (KIP-98). Raises OSError.
+
+        They are in the index files of the log, and in the batch headers and markers of segments without usable ones.
+        """
+        known = transactions_before(files) or KnownTransactions(0, {}, [])
+        begun = dict(known.begun)
+        aborted = {AbortedTransaction(*each) for each in known.aborted}
         events: set[_Event] = set()
-        end = 0
+        end = known.offset
+        files = [file for file in files if not known.offset or int(file.base_name[:20]) >= known.offset]
         for file in files:
             for batch in headers_of(file):
                 events.update(_events(batch))

@@ -12,6 +12,7 @@ from kafka_records.segments.reader import read_segments
 
 from .._files import File, FileView, open_file
 from ._batch_scan import beyond_damage, scan_batches
+from ._indexes import position_before
 from ._progress import base_of
 
 # Highest timestamp in microseconds; the column timestamp is null for later ones.
@@ -55,8 +56,10 @@ def _after(file: File) -> int | None:
     return found.next_offset if behind is None else behind
 
 
-def headers(file: File) -> Iterator[pa.RecordBatch]:
-    with _opened(file) as view, read_batch_headers(view, mode="PERMISSIVE", check_crcs=False) as batches:
+def headers(file: File, position: int = 0) -> Iterator[pa.RecordBatch]:
+    """Yield the sound batches from a position on, which is the start of a batch."""
+    where = {"start": position, "base": position}
+    with _opened(file) as view, read_batch_headers(view, mode="PERMISSIVE", check_crcs=False, **where) as batches:
         for batch in batches:
             corrupt = batch.column("corrupt")
             yield batch if corrupt.null_count == len(batch) else batch.filter(corrupt.is_null())
@@ -64,7 +67,7 @@ def headers(file: File) -> Iterator[pa.RecordBatch]:
 
 def _offset_in(file: File, milliseconds: int) -> int | None:
     time = pa.scalar(min(1000 * milliseconds, _LATEST), pa.timestamp("us", "UTC"))
-    for batch in headers(file):
+    for batch in headers(file, position_before(file, milliseconds)):
         late = pc.fill_null(pc.greater_equal(batch.column("max_timestamp"), time), True)
         for position in batch.column("position").filter(late).to_pylist():
             if (offset := _offset_of_record(file, position, time)) is not None:
