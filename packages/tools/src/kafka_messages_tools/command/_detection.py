@@ -80,8 +80,7 @@ def has_batches(data: bytes) -> bool:
             return next(read_batches(data), None) is not None
     except ValueError:
         return False
-    is_possible = batch.attributes < 128 and batch.producer_id >= -1 <= batch.max_timestamp
-    return is_possible and 0 < batch.count <= batch.last_offset_delta + 1
+    return batch.attributes < 128 and batch.producer_id >= -1 and 0 < batch.count <= batch.last_offset_delta + 1
 
 
 class Guesser:

@@ -312,10 +312,9 @@ def read_literal(text: str) -> bytes:
 
 
 def _without_declaration(text: str) -> str:
-    """Return an array of C or Java without comments and a declaration before it."""
-    head, equals, rest = text.partition("=")
-    is_declared = equals and rest.lstrip()[:1] == "{" and "[" in head and not {"'", '"'} & set(head)
-    return rest if is_declared else text
+    """Return the array after a declaration in C or Java, or other text unchanged."""
+    head, _, rest = text.partition("=")
+    return rest if rest.lstrip()[:1] == "{" and "[" in head and not {"'", '"'} & set(head) else text
 
 
 _ESCAPES = {"n": 10, "r": 13, "t": 9, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34}
