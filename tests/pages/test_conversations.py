@@ -40,8 +40,8 @@ def annotation(name: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def sentences(text: str) -> int:
-    return len(re.findall(r"[.?!](?:\s|$)", text))
+def sentences(text: str) -> list[str]:
+    return re.findall(r"\S.*?[.?!](?=\s|$)", text)
 
 
 def test_steps_have_their_exchanges(tmp_path: Path) -> None:
@@ -121,8 +121,11 @@ def test_captures_without_an_annotation_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_annotations_are_short_and_have_sources(name: str) -> None:
     found = annotation(name)
-    assert sentences(found["introduction"]) <= 5
-    assert [step["title"] for step in found["step"] if not 1 <= sentences(step["text"]) <= 2] == []
+    assert len(sentences(found["introduction"])) <= 5
+    assert [step["title"] for step in found["step"] if not 1 <= len(sentences(step["text"])) <= 2] == []
+    texts = [found["introduction"], *(step["text"] for step in found["step"])]
+    assert [each for text in texts for each in sentences(text) if len(each.split()) > 25] == []
+    assert [text for text in texts if " ".join(sentences(text)) != text] == []
     source = re.compile(r"KIP-\d+|(Kafka class(es)? )?[A-Z]\w+( \(clients\))?|\w+Request\.json")
     parts = [part for step in found["step"] for part in step["source"].split(", ")]
     assert [part for part in parts if not source.fullmatch(part)] == []

@@ -108,6 +108,7 @@ def test_only_the_first_response_is_explained(run_command: RunCommand) -> None:
     status, out, err = run_command("explain", (data + data).hex(), "--in", "hex")
     assert (status, err) == (
         0,
+        "note: others fit equally well: MetadataResponse v12; specify the message\n"
         f"note: only the first of several frames is explained, {len(data)} of {2 * len(data)} bytes\n",
     )
     assert out.endswith(f"{len(data):04x}  end, {len(data)} bytes\n")
@@ -120,7 +121,9 @@ def test_bytes_that_may_be_a_message_with_secrets_are_not_explained(run_command:
     assert (status, err) == (0, note)
     assert candidates(out) == rows(out)
     shown = run_command("explain", data.hex(), "--in", "hex", "--json", "--show-secrets")
-    assert (shown[0], shown[1].startswith(out), shown[2]) == (0, True, "")
+    equal = "DescribeConfigsRequest v4, MetadataRequest v11-13, StreamsGroupDescribeRequest v1"
+    note = f"note: others fit equally well: {equal}; specify the message\n"
+    assert (shown[0], shown[1].startswith(out), shown[2]) == (0, True, note)
     assert len(rows(shown[1])) > len(rows(out))
 
 

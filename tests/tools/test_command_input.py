@@ -6,6 +6,7 @@ import base64
 import random
 import shutil
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -48,6 +49,16 @@ def wireshark(data: bytes) -> str:
     return "".join(lines)
 
 
+def c_array(data: bytes) -> str:
+    """Return data as Wireshark copies it as a C array."""
+    lines = [f"/* Frame ({len(data)} bytes) */\nstatic const unsigned char pkt1[{len(data)}] = {{\n"]
+    for at in range(0, len(data), 8):
+        part = data[at : at + 8]
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(f"{', '.join(f'0x{byte:02x}' for byte in part)}{',' * (at + 8 < len(data))} /* {shown} */\n")
+    return "".join(lines) + "};\n"
+
+
 FORMS: dict[str, str | bytes] = {
     "hex": DATA.hex(),
     "upper case": DATA.hex().upper(),
@@ -66,6 +77,9 @@ FORMS: dict[str, str | bytes] = {
     "Python list": str(list(DATA)),
     "bytes of a list": f"bytes({list(DATA)})",
     "C": "{" + ", ".join(f"0x{byte:02x}" for byte in DATA) + "};",
+    "C with a declaration": "static const unsigned char data[] = {" + ", ".join(map(str, DATA)) + "};",
+    "C of Wireshark": c_array(DATA),
+    "Java with a declaration": "byte[] data = {" + ", ".join(f"(byte) {byte}" for byte in DATA) + "};",
     "C text": '"' + "".join(f"\\x{byte:02x}" for byte in DATA) + '"',
     "Java": "{" + ", ".join(f"(byte) {byte}" for byte in DATA) + "}",
     "Python's hex": f"bytes.fromhex('{DATA.hex(' ')}')",
@@ -120,7 +134,32 @@ def test_asterisk_in_dump_repeats_the_line() -> None:
 def test_dump_with_gap_is_rejected(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         auto(text)
-    assert str(caught.value) == f"the input is not hex: {says}; for other formats use --in base64 or --in raw"
+    assert str(caught.value) == f"the input: {says}"
+
+
+@pytest.mark.parametrize("printed", [xxd, hexdump, wireshark])
+@pytest.mark.parametrize("removed", [1, 2, 3])
+def test_dump_without_a_row_is_rejected(removed: int, printed: Callable[[bytes], str]) -> None:
+    lines = printed(DATA * 2).splitlines()
+    lines[removed : removed + 1] = []
+    with pytest.raises(UsageError) as caught:
+        auto("\n".join(lines))
+    expected, at = 16 * removed, 16 * (removed + 1)
+    assert str(caught.value) == f"the input: the dump continues at the address {at:x}, expected {expected:x}"
+
+
+@pytest.mark.parametrize("printed", [xxd, hexdump, wireshark])
+def test_dump_with_a_damaged_row_is_rejected(printed: Callable[[bytes], str]) -> None:
+    lines = printed(DATA * 2).splitlines()
+    for damaged, says in ((2, ", which continues at the address 30"), (len(lines) - 1, "")):
+        text = "\n".join("zz" + line[2:] if at == damaged else line for at, line in enumerate(lines))
+        with pytest.raises(UsageError) as caught:
+            auto(text)
+        assert str(caught.value) == f"the input: line {damaged + 1} is not a row of the hex dump{says}"
+
+
+def test_hex_that_looks_like_two_rows_is_decoded() -> None:
+    assert auto("0000  0012\n0040  0001\n") == bytes.fromhex("0000001200400001")
 
 
 def test_tcpdump_output_is_decoded() -> None:
@@ -153,6 +192,8 @@ def test_ambiguous_input_is_decoded_as_hex_with_a_note(capsys: pytest.CaptureFix
         ("00 11\n22 3g", "the input is not hex: 'g' at line 2, column 5 is not a hex digit"),
         ("hello, world", "the input is neither hex nor base64: ',' at line 1, column 6 is not a base64 character"),
         ("[1, 2, 256]", "256 is not a number from -128 to 255"),
+        ("byte[] data = {0x01, zwei};", "'zwei' is not a number from -128 to 255"),
+        ("char a[] = {1 /* */ */};", "'1   */' is not a number from -128 to 255"),
         ("{0x01, zwei}", "'zwei' is not a number from -128 to 255"),
         (r'"\xg1"', r"\xg1 at character 2 is not a byte"),
         (r'"\q"', r"\q at character 2 is not a valid escape"),

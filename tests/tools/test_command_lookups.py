@@ -215,8 +215,12 @@ def test_explain_detects_header_with_unknown_version(run_command: RunCommand) ->
         status, out, _ = run_command("explain", data, "--json")
         best = rows(out)[0]
         assert (status, best["message"], best["versions"], best["before"]) == (1, "MetadataRequest", "99", before)
-        expected = ["API Metadata and version 99 in the header", "but MetadataRequest has only versions 0 to 13"]
-        assert best["reasons"] == also + expected
+        assert best["reasons"] == [
+            *also,
+            "API Metadata and version 99 in the header",
+            "but MetadataRequest has no version 99, only versions 0 to 13",
+            "printable strings: 1",
+        ]
 
 
 def test_subcommand_errors_prints_the_description(run_command: RunCommand) -> None:

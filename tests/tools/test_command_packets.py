@@ -96,6 +96,15 @@ def test_bytes_that_are_no_packet_are_unchanged(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err == ""
 
 
+def without_lines(text: str, *removed: int) -> str:
+    return "".join(line for at, line in enumerate(text.splitlines(keepends=True)) if at not in removed)
+
+
+def test_headers_of_a_packet_in_a_literal_are_skipped() -> None:
+    packet = ipv4(tcp(*PORTS, 1000, DATA))
+    assert auto(repr(packet)) == auto(str(list(packet))) == DATA
+
+
 FIRST, SECOND = stream(DATA[:10], DATA[10:])
 ANSWER = ipv4(tcp(9092, 40000, 1, DATA), "10.0.0.2", "10.0.0.1")
 ONE = "pass packets of one direction that have a payload"
@@ -112,6 +121,22 @@ REJECTED = {
     "a missing packet": (
         tcpdump([FIRST, stream(b"", DATA, at=1020)[1]]),
         "packet 2 from 10.0.0.1:40000: 10 bytes of the payload are missing",
+    ),
+    "a missing row": (
+        without_lines(tcpdump([FIRST]), 3, 4),
+        "the dump continues at the address 30, expected 10",
+    ),
+    "a missing row after a summary": (
+        without_lines(tshark([FIRST], SUMMARY), 3),
+        "the dump continues at the address 20, expected 10",
+    ),
+    "a missing row of the second packet": (
+        without_lines(tshark([FIRST, SECOND]), 7),
+        "the dump continues at the address 30, expected 20",
+    ),
+    "a missing first row": (
+        without_lines(tcpdump([FIRST]), 2),
+        "line 2 is not a row of the hex dump, which continues at the address 10",
     ),
     "a damaged row": (tcpdump([FIRST]).replace("0x0010:", "0x00g0:"), "line 4 is not a row of the hex dump"),
 }

@@ -193,6 +193,16 @@ def test_log_with_truncated_batch_exits_with_1(run_command: RunCommand, tmp_path
     assert "at byte 11879: incomplete batch: 110 of 115 bytes" in err
 
 
+def test_log_of_a_file_that_is_no_segment_exits_with_1(run_command: RunCommand, tmp_path: Path) -> None:
+    file = tmp_path / "README.md"
+    file.write_text("# Kafka messages\n\nText instead of record batches.\n")
+    size = int.from_bytes(file.read_bytes()[8:12], "big") + 12
+    reason = f"size of {size} bytes, not between 26 and 134217728 (max_batch_bytes)"
+    says = f"kafka-messages: RecordBatch: at byte 0: {reason}\n"
+    for words in (("log", str(file)), ("log", "--batches", str(file))):
+        assert run_command(*words) == (1, "", says)
+
+
 def test_subcommands_errors_apis_and_tags_print_rows(run_command: RunCommand) -> None:
     assert rows(run_command("errors", "35", "--json")[1]) == [
         {

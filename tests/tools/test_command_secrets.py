@@ -167,6 +167,16 @@ def test_subcommands_redact_secrets(planted: Planted, run: Run) -> None:
             assert_redacted(run(*line))
 
 
+@pytest.mark.parametrize("planted", [each for each in PLANTED if each.name.endswith("Request")], ids=str)
+def test_truncated_requests_without_a_message_are_redacted(planted: Planted, run: Run) -> None:
+    frame = encode_request(planted.message, planted.version, 7, "me")
+    for data in (frame, frame[4:]):
+        for end in (-1, -2, -5):
+            printed = run("explain", data[:end].hex(), "--in", "hex", "--all")
+            assert_redacted(printed)
+            assert printed.startswith(f"{planted.name} v{planted.version} after a ")
+
+
 @pytest.mark.parametrize("planted", PLANTED, ids=str)
 def test_show_secrets_prints_the_secret(planted: Planted, run: Run) -> None:
     line = ("explain", planted.name, str(planted.version), planted.data.hex(), "--json", "--show-secrets", "--records")
@@ -210,6 +220,7 @@ def test_body_after_damaged_header_is_redacted(damage: str, form: str, run: Run)
     printed = " ".join(run("explain", "--header", data.hex(), form, "--all", "--in", "hex", "--width", "200").split())
     assert_redacted(printed)
     assert SECRET[4:7].hex() not in printed.replace(" ", "")
+    assert_redacted(run("explain", data.hex(), form, "--all", "--in", "hex"))
     assert WHY in printed or damage.endswith("the body")
 
 

@@ -213,7 +213,8 @@ def test_26_what_is_a_request_of_a_version_that_does_not_exist(run_command: RunC
         1,
         dedent("""\
             MetadataRequest v99 after a header
-              API Metadata and version 99 in the header; but MetadataRequest has only versions 0 to 13
+              API Metadata and version 99 in the header; but MetadataRequest has no version 99, only versions 0 to \
+13; printable strings: 1
             ExpireDelegationTokenResponse v0-1
               reads and writes the same bytes; known error codes: 1
             RenewDelegationTokenResponse v0-1

@@ -1,9 +1,10 @@
-"""Detection of the messages and versions that decode some bytes and encode to the same bytes."""
+"""Detection of messages that decode and encode to the same bytes, and of requests by their header."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from .._text import counted
 from ._names import headers_of
 
 TYPE_CHECKING = False
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ._output import Output
 
 _SAME = "reads and writes the same bytes"
-# Maximum version accepted in a request header.
+# Maximum version accepted in a request header whose body cannot be decoded.
 _MOST_VERSIONS = 128
 
 
@@ -28,7 +29,7 @@ class Candidate(NamedTuple):
     before: str
     score: float
     reasons: tuple[str, ...]
-    # True if a request header contains the API.
+    # True for a request that fits exactly, or of which only the header is shown.
     is_certain: bool = False
 
     @property
@@ -48,10 +49,12 @@ class _Place(NamedTuple):
     key: int | None = None
     score: float = 0.0
     reasons: tuple[str, ...] = ()
+    # Offset of the body of a frame.
+    start: int = 0
 
 
 def candidates(package: Package, data: bytes, out: Output) -> list[Candidate]:
-    """Return the messages that data may be, the best one first; only one if a header contains the API."""
+    """Return the messages that data may be, the best one first; only one if it is a request without errors."""
     guesser = Guesser(package, data)
     found = guesser.requests()
     if certain := [each for each in found if _SAME in each.reasons]:
@@ -64,17 +67,29 @@ def candidates(package: Package, data: bytes, out: Output) -> list[Candidate]:
     return sorted(found, key=lambda guess: (-guess.score, guess.what))
 
 
+def has_batches(data: bytes) -> bool:
+    """Check whether data starts with a record batch, in format 2 also with a truncated or damaged one."""
+    from kafka_records import read_batches
+
+    size = len(data) - 12
+    if size > 0 and int.from_bytes(data[8:12], "big") > size:
+        data = data[:8] + size.to_bytes(4, "big") + data[12:]
+    try:
+        batch = next(read_batches(data, verify=False), None)
+        if batch is None or batch.magic < 2:
+            return next(read_batches(data), None) is not None
+    except ValueError:
+        return False
+    return batch.attributes < 128 and batch.producer_id >= -1 and 0 < batch.count <= batch.last_offset_delta + 1
+
+
 class Guesser:
     def __init__(self, package: Package, data: bytes) -> None:
         self._package = package
         self._protocol = package.optional("protocol")
         self._explain = package.module("explain")
-        self._frame: bytes | None = None
-        self._framed: tuple[str, ...] = ()
-        if self._protocol is not None:
-            self._frame, count = _first_frame(self._protocol, data)
-            self._framed = (f"the first of {count} frames",) if count > 1 else ("the length matches the bytes",)
         self._data = data
+        self._starts = [] if self._protocol is None else [_Place(data, "a header"), *_frames(self._protocol, data)]
         self._alone = [_Place(data)]
         self._by_kind: dict[str, list[_Place]] = {
             "response": self._behind_headers(),
@@ -83,26 +98,38 @@ class Guesser:
 
     def requests(self) -> list[Candidate]:
         """Return candidates for requests that start with a header, or with a length and a header."""
-        if self._protocol is None:
-            return []
-        found = [self._request(self._data, "a header", 12) or self._unknown_version(self._data, "a header", 0)]
-        if (frame := self._frame) is not None:
-            before, score = "a length and a header", 20
-            guess = self._request(frame, before, score, self._framed)
-            found.append(guess or self._unknown_version(frame, before, 8, self._framed))
-        return [guess for guess in found if guess is not None]
+        return [guess for guess in map(self._request, self._starts) if guess is not None]
 
-    def _request(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Candidate | None:
+    def _request(self, place: _Place) -> Candidate | None:
+        """Return a candidate if the header is valid; the body and the length of the frame may have errors."""
         try:
-            request = self._protocol.decode_request(data)
+            header, _ = self._protocol.read_request_header(place.body)
+            api = self._protocol.api(header.request_api_key)
         except ValueError:
             return None
-        if request.trailing or request.encode(framed=False) != data:
+        explained = self._explain.explain_request(self._data[: place.start + len(place.body)], framed=place.start > 0)
+        fault = self._fault(place, explained)
+        if (fault or place.start > place.score) and not _is_plausible(place.body, header, api):
             return None
-        more, reasons = self._weighed(self._explain.explain_request(data))
-        reason = f"API {request.api.name} and version {request.version} in the header"
-        reasons = (*also, reason, _SAME, *reasons)
-        return Candidate(request.api.request_name, str(request.version), before, score + more, reasons, True)
+        more, reasons = self._weighed(explained)
+        version = header.request_api_version
+        evidence = max(more, 0) + (header.request_api_key > 0) * (10 if header.client_id else 6) if fault else more + 12
+        reasons = (*place.reasons, f"API {api.name} and version {version} in the header", fault or _SAME, *reasons)
+        is_certain = not fault or version not in api.valid_versions
+        return Candidate(api.request_name, str(version), place.before, place.score + evidence, reasons, is_certain)
+
+    def _fault(self, place: _Place, explained: Explanation) -> str:
+        """Return the reason why bytes after a request header are not exactly the request, or an empty string."""
+        size, left = int.from_bytes(self._data[:4], "big"), len(place.body)
+        if place.start and size > left:
+            return f"but {size} bytes announced, {left} follow"
+        try:
+            request = self._protocol.decode_request(place.body)
+        except ValueError as error:
+            return f"but {explained.error or error}"
+        if request.trailing:
+            return f"but {counted(len(request.trailing), 'byte')} after the message"
+        return "" if request.encode(framed=False) == place.body else "but encodes to other bytes"
 
     def messages(self, info: MessageInfo) -> list[Candidate]:
         by_layout: dict[tuple[int, int | None], list[int]] = {}
@@ -118,40 +145,20 @@ class Guesser:
         return [guess for guess in found if guess is not None]
 
     def _behind_headers(self) -> list[_Place]:
-        if self._protocol is None:
-            return []
-        header = self._package.message("ResponseHeader")
         found = []
-        starts: list[tuple[bytes, str, float, tuple[str, ...]]] = [(self._data, "a header", 0, ())]
-        if self._frame is not None:
-            starts.append((self._frame, "a length and a header", 8, self._framed))
-        for data, before, score, also in starts:
+        for place in [each for each in self._starts if each.score or not each.start]:
+            header = self._package.message("ResponseHeader")
             for version in header.schemas():
                 try:
-                    read, end = header.read_from(data, 0, version)
+                    read, end = header.read_from(place.body, 0, version)
                 except ValueError:
                     continue
-                if read.write(version) != data[:end] or read.correlation_id < 0:
+                if read.write(version) != place.body[:end] or read.correlation_id < 0:
                     continue
-                likely = 0.5 if read.correlation_id < 1 << 24 else -1
-                reasons = (*also, f"correlation id {read.correlation_id}")
-                found.append(_Place(data[end:], before, version, score=score + likely, reasons=reasons))
+                score = place.score + (0.5 if read.correlation_id < 1 << 24 else -1)
+                reasons = (*place.reasons, f"correlation id {read.correlation_id}")
+                found.append(_Place(place.body[end:], place.before, version, score=score, reasons=reasons))
         return found
-
-    def _unknown_version(self, data: bytes, before: str, score: float, also: tuple[str, ...] = ()) -> Candidate | None:
-        kind = self._package.message("RequestHeader")
-        try:
-            header, _ = kind.read_from(data, 0, 1)
-            api = self._protocol.api(header.request_api_key)
-        except ValueError:
-            return None
-        version, client, name = header.request_api_version, header.client_id, api.request_name
-        is_likely = header.correlation_id >= 0 and (client or "me").isprintable() and version < _MOST_VERSIONS
-        if not is_likely or version in api.valid_versions or version < 0:
-            return None
-        there = f"has only {api.valid_versions}" if api.valid_versions else "is not in this package"
-        reasons = (*also, f"API {api.name} and version {version} in the header", f"but {name} {there}")
-        return Candidate(name, str(version), before, score + (6 if client else 0), reasons, True)
 
     def _at(self, place: _Place, info: MessageInfo, versions: list[int]) -> Candidate | None:
         if not versions:
@@ -199,12 +206,26 @@ class Guesser:
         return [field.name for field in fields if field.is_error_code]
 
 
-def _first_frame(protocol: Any, data: bytes) -> tuple[bytes | None, int]:
+def _frames(protocol: Any, data: bytes) -> list[_Place]:
+    """Return the first frame, if its length is possible; without a score if frames do not fill the data exactly."""
+    size, left, before = int.from_bytes(data[:4], "big", signed=True), len(data) - 4, "a length and a header"
     try:
-        frames = protocol.split_frames(data)
+        count = len(protocol.split_frames(data))
+        reason = f"the first of {count} frames" if count > 1 else "the length matches the bytes"
+        return [_Place(data[4 : 4 + size], before, score=8, reasons=(reason,), start=4)] if count else []
     except ValueError:
-        return None, 0
-    return (frames[0], len(frames)) if frames else (None, 0)
+        reasons = (f"but {size} bytes announced, {left} follow",) * (size <= left)
+        return [_Place(data[4 : 4 + size], before, reasons=reasons, start=4)] if size > 0 else []
+
+
+def _is_plausible(data: bytes, header: Any, api: Any) -> bool:
+    """Check the header of a request with errors: other messages often start with zeros, or a number and a text."""
+    key, version, client = header.request_api_key, header.request_api_version, header.client_id
+    is_zero = not client and (not key or (client == "" and header.correlation_id == 0))
+    most = _MOST_VERSIONS if key or not api.valid_versions else api.valid_versions.highest + 3
+    has_client = data[8:10] == b"\xff\xff" if client is None else client.isprintable()
+    is_text = data[4:8].decode("latin-1").isprintable()  # no correlation id
+    return has_client and not (is_zero or is_text) and 0 <= version <= most and header.correlation_id >= 0
 
 
 def _behind_versions(schema: Any, data: bytes) -> dict[str, list[_Place]]:

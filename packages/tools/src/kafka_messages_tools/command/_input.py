@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from itertools import pairwise
 
 from ._errors import DumpError, UsageError
 from ._output import note
+from ._packets import tcp_payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
     if form == "raw":
         raise UsageError(f"file not found: {word!r}")
     try:
-        if form == "auto" and _could_be_a_name(word):
+        if form == "auto" and not is_like_bytes(word):
             raise UsageError(f"file not found: {word!r}; for base64 use --in base64")
         return decoded(word.encode(), form, "the argument")
     except UsageError as error:
@@ -49,10 +52,14 @@ def read_bytes(word: str | None, form: str | None) -> bytes:
         raise
 
 
-def _could_be_a_name(word: str) -> bool:
-    return not (
-        is_literal(word) or "=" in word or "\n" in word or all(char in _HEX or char in " \t\r\n:,;xX" for char in word)
-    )
+def is_like_bytes(word: str) -> bool:
+    """Check for a literal, base64 with padding, several lines, or hex, also with errors."""
+    return is_literal(word) or "=" in word or "\n" in word or _is_like_hex(word)
+
+
+def _is_like_hex(text: str) -> bool:
+    bare = [each for each in text if each not in " \t\r\n:,;-_xX"]
+    return sum(each in _HEX for each in bare) * 4 >= len(bare) * 3  # a third of base64 characters are hex digits
 
 
 def from_standard_input(otherwise: str, word: str | None) -> bytes:
@@ -111,9 +118,7 @@ def _found(text: str, name: str) -> bytes:
         if len(bare) < _CERTAIN and len(bare) % 4 == 0 and _HEX.issuperset(bare):
             note(f"{name} is read as hex; for base64 use --in base64")
         return data
-    bare = "".join(text.split())
-    if text.lstrip()[:2] in ("0x", "0X") or sum(each in _HEX for each in bare) * 4 >= len(bare) * 3:
-        # Damaged hex: in base64, only a third of the characters are hex digits.
+    if text.lstrip()[:2] in ("0x", "0X") or _is_like_hex(text):
         raise UsageError(f"{name} is not hex: {no_hex}; for other formats use --in base64 or --in raw")
     try:
         return read_base64(text)
@@ -127,11 +132,20 @@ def _is_object(text: str) -> bool:
 
 def read_hex(text: str) -> bytes:
     """Parse hex with spaces, colons, commas, dashes or ``0x`` between bytes, or a hex dump; skip headers of TCP."""
-    from ._packets import tcp_payload
-
     lines = text.splitlines()
-    if (dumps := _dumps(lines)) is not None:
-        return tcp_payload(dumps)
+    try:
+        dumps = _dumps(lines) or [_digits(lines)]
+    except DumpError as error:
+        if _is_dump(lines):
+            raise
+        try:
+            dumps = [_digits(lines)]
+        except UsageError:
+            raise error from None
+    return tcp_payload(dumps)
+
+
+def _digits(lines: list[str]) -> bytes:
     out = bytearray()
     pending, place = "", (1, 1)
     for number, line in enumerate(lines, 1):
@@ -155,16 +169,16 @@ def read_hex(text: str) -> bytes:
             at += 1
     if pending:
         raise UsageError(f"odd number of hex digits ({2 * len(out) + 1})")
-    return tcp_payload([bytes(out)])
+    return bytes(out)
 
 
 def _dumps(lines: list[str]) -> list[bytes] | None:
-    """Parse hex dumps of xxd, hexdump -C, od, tcpdump or Wireshark; return None for other text. Raises UsageError.
+    """Parse hex dumps of xxd, hexdump -C, od, tcpdump or Wireshark; return None for other text. Raises DumpError.
 
     A row with address 0 starts a dump; lines before it may be summaries of packets.
     """
     dumps: list[tuple[list[tuple[int, str]], set[int]]] = []
-    has_summary, lines = False, [line.strip() for line in lines]
+    other, lines = 0, [line.strip() for line in lines]  # number of the last line of a summary
     is_tcpdump = any(line[:2] == "0x" and _addressed(line)[0] is not None for line in lines)
     for number, line in enumerate(lines, 1):
         address, rest = _addressed(line)
@@ -173,25 +187,29 @@ def _dumps(lines: list[str]) -> list[bytes] | None:
         elif address is None:
             if is_tcpdump and line[:2] == "0x":
                 raise DumpError(f"line {number} is not a row of the hex dump")
-            has_summary |= bool(line)
-        elif address == 0 or not (dumps or has_summary):
+            other = number if line else other
+        elif address == 0 or not (dumps or other):
             dumps.append(([(address, rest)], set()))
-            has_summary = False
-        elif has_summary:
+            other = 0
+        elif other and rest:
+            raise DumpError(f"line {other} is not a row of the hex dump, which continues at the address {address:x}")
+        elif other:
             return None
         else:
             dumps[-1][0].append((address, rest))
-    if (has_summary and not is_tcpdump) or not any(rest for rows, _ in dumps for _, rest in rows):
+    if not any(rest for rows, _ in dumps for _, rest in rows):
         return None
-    try:
-        return [_rows(*dump) for dump in dumps]
-    except UsageError:
-        starts = [address for address, _ in dumps[0][0]]
-        if any(": " in line or line == "*" for line in lines) or (
-            len(starts) > 2 and starts == sorted(set(starts)) and starts[0] == 0
-        ):
-            raise
-        return None
+    if other and not is_tcpdump:
+        raise DumpError(f"line {other} is not a row of the hex dump")
+    return [_rows(*dump) for dump in dumps]
+
+
+def _is_dump(lines: list[str]) -> bool:
+    """Check that lines are no hex without addresses: a colon after an address, or more than two rising addresses."""
+    starts = [address for address, _ in map(_addressed, map(str.strip, lines)) if address is not None]
+    return any(": " in line or line.strip() == "*" for line in lines) or (
+        len(starts) > 2 and starts[0] == 0 and all(a < b or b == 0 for a, b in pairwise(starts))
+    )
 
 
 def _addressed(line: str) -> tuple[int | None, str]:
@@ -216,15 +234,15 @@ def _rows(rows: list[tuple[int, str]], repeats: set[int]) -> bytes:
     base, last = rows[0][0], b""
     for number, (address, rest) in enumerate(rows):
         if address - base > MOST:
-            raise UsageError(f"the dump extends to the address {address:x}, more than {MOST} bytes")
+            raise DumpError(f"the dump extends to the address {address:x}, more than {MOST} bytes")
         if number in repeats and last:
             out += last * -(-(address - base - len(out)) // len(last))
         if address - base != len(out):
-            raise UsageError(f"the dump continues at the address {address:x}, expected {base + len(out):x}")
+            raise DumpError(f"the dump continues at the address {address:x}, expected {base + len(out):x}")
         most = rows[number + 1][0] - address if number + 1 < len(rows) and number + 1 not in repeats else 64
         row = _row(rest, most)
         if row is None:
-            raise UsageError(f"the row of the dump at the address {address:x} is not hex")
+            raise DumpError(f"the row of the dump at the address {address:x} is not hex")
         out += row
         last = row or last
     return bytes(out)
@@ -255,26 +273,29 @@ def read_base64(text: str) -> bytes:
 
 def is_literal(text: str) -> bool:
     """Check whether text is a literal of Python, C or Java: quotes, brackets, braces or ``\\x``."""
-    text = text.strip().rstrip(";")
+    text = _without_declaration(text).strip().rstrip(";")
     return text[:1] in "\"'[{(" or text[:2] in ("b'", 'b"') or "\\x" in text or text.startswith(("bytes", "bytearray"))
 
 
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _FROM_HEX = ("bytes.fromhex", "bytearray.fromhex")
 
 
 def read_literal(text: str) -> bytes:
     """Parse a literal: strings with escapes, numbers (-128 to 255), or a call of ``bytes.fromhex``."""
-    source, text = text, text.strip().rstrip(";").strip()
+    source, text = text, _without_declaration(text).strip().rstrip(";").strip()
     is_hex = text.startswith(_FROM_HEX)
     for name in (*_FROM_HEX, "bytearray", "bytes"):
         text = text.removeprefix(name)
     inner = text.strip()
     while inner[:1] + inner[-1:] in ("()", "[]", "{}"):
         inner = inner[1:-1].strip()
+    if inner[:1].isdigit() or inner[:2] == "/*":
+        inner = _COMMENT.sub(" ", inner)
     if inner[:1] in "\"'" or inner[:2] in ("b'", 'b"') or "\\x" in inner:
         start = source.index(inner)
         found = _strings(source[: start + len(inner)], start)
-        return read_hex(found.decode("latin-1")) if is_hex else found
+        return read_hex(found.decode("latin-1")) if is_hex else tcp_payload([found])
     if is_hex:
         raise UsageError("bytes.fromhex requires a string of hex digits")
     out = bytearray()
@@ -287,7 +308,13 @@ def read_literal(text: str) -> bytes:
         if not -128 <= number <= 255:
             raise UsageError(f"{word} is not a number from -128 to 255")
         out.append(number & 255)
-    return bytes(out)
+    return tcp_payload([bytes(out)])
+
+
+def _without_declaration(text: str) -> str:
+    """Return the array after a declaration in C or Java, or other text unchanged."""
+    head, _, rest = text.partition("=")
+    return rest if rest.lstrip()[:1] == "{" and "[" in head and not {"'", '"'} & set(head) else text
 
 
 _ESCAPES = {"n": 10, "r": 13, "t": 9, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34}

@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 MOST_DIGITS = 18
 
 
-def entries_of(package: Package, word: str) -> list[MessageInfo]:
-    """Return the request and response of an API by name or key, or the message of this name. Raises NotFoundError."""
+def entries_of(package: Package, word: str, otherwise: str = "") -> list[MessageInfo]:
+    """Return the request and response of an API, or the message of this name. Raises NotFoundError with a hint."""
     if found := known_as(package, word):
         return found
-    raise NotFoundError(
-        f"unknown message {word!r}{suggestion(word, [each.name for each in package.root.all_messages()])}"
-    )
+    hint = suggestion(word, [each.name for each in package.root.all_messages()]) or otherwise
+    raise NotFoundError(f"unknown message {word!r}{hint}")
 
 
 def known_as(package: Package, word: str) -> list[MessageInfo]:

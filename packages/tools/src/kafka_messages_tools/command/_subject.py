@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._errors import InputError, UsageError
-from ._input import FORMS, is_literal, read_bytes
+from ._input import FORMS, is_like_bytes, read_bytes
 from ._names import entries_of, is_version, known_as, only_fitting, version_of
 
 TYPE_CHECKING = False
@@ -87,12 +87,13 @@ class Subject:
 
     def _messages(self, words: list[str]) -> list[MessageInfo]:
         """Take the message or API and its version from the words; the bytes decide between several messages."""
-        if len(words) == 1 and must_be_bytes(words[0]):
+        if len(words) == 1 and not known_as(self.package, words[0]) and must_be_bytes(words[0]):
             raise UsageError(
                 "MESSAGE and VERSION are missing before the bytes; use --frame or --header for requests, "
                 "or the subcommand explain for unknown bytes"
             )
-        found = entries_of(self.package, words.pop(0))
+        hint = "; no such file; for base64 use --in base64" if len(words) == 1 else ""
+        found = entries_of(self.package, words.pop(0), hint)
         self.set_message(found[0])
         says_itself = self.has_header and self.kind != "response"
         if words and (not says_itself or len(words) > 1 or is_version(words[0])):
@@ -133,10 +134,20 @@ class Subject:
             yield at, self.data[at : min(end, len(self.data))]
             at = max(end, at + 1)
 
+    def check_request(self, data: bytes) -> None:
+        """Raise DecodeError if the header is of another request or version than the command line names."""
+        key, version = (int.from_bytes(data[at : at + 2], "big", signed=True) for at in (0, 2))
+        api = self.package.api(key) if self.name and len(data) > 3 else None
+        if api is not None and (api.request_name != self.name or self.version not in (-1, version)):
+            hint = "; for a response, specify its version" if self.version < 0 else ""
+            reason = f"the header is of {api.request_name} v{version}{hint}"
+            raise self.package.root.DecodeError(reason, self.name, self.version)
+
     def explained(self, data: bytes, **more: Any) -> Any:
         """Return the explanation of a piece; ``more`` are the arguments ``records`` and ``limit``."""
         explain = self.package.module("explain")
         if self.kind == "request" and self.has_header:
+            self.check_request(data[4:] if self.is_framed else data)
             return explain.explain_request(data, framed=self.is_framed, **more)
         if self.kind == "response" and self.has_header:
             return explain.explain_response(data, self.message, self.version, framed=self.is_framed, **more)
@@ -148,5 +159,4 @@ class Subject:
 def must_be_bytes(word: str) -> bool:
     from os.path import exists
 
-    is_hex = len(word) > 3 and all(char in "0123456789abcdefABCDEF \t\r\n:,;xX" for char in word)
-    return not word.isalpha() and (is_hex or is_literal(word) or "\n" in word or word == "-" or exists(word))
+    return word == "-" or exists(word) or is_like_bytes(word)

@@ -64,6 +64,7 @@ def _of_connection(subject: Subject, data: bytes, show_secrets: bool) -> object:
     protocol = package.module("protocol")
     data = _unframed(package, data) if subject.is_framed else data
     if subject.kind == "request":
+        subject.check_request(data)
         found = protocol.decode_request(data)
         head = {"api": found.api.name, "client_id": found.header.client_id}
     else:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from shlex import quote
+
 from .._input import read_bytes
 from .._names import entries_of, known_as
 from .._output import Output, note
@@ -54,13 +57,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace, out: Output, package: Package) -> int:
     if not (given.frame or given.header or given.request is not None or given.version is not None):
         word = given.message
-        if word is None or (not known_as(package, word) and (given.form or must_be_bytes(word) or _is_hex(word))):
+        if word is None or (not known_as(package, word) and (given.form or must_be_bytes(word))):
             return _detected(read_bytes(word, given.form), given, out, package)
     return _printed(Subject.parsed(package, given), given, out)
-
-
-def _is_hex(word: str) -> bool:
-    return len(word) % 2 == 0 and all(char in "0123456789abcdefABCDEF" for char in word)
 
 
 def _printed(subject: Subject, given: Namespace, out: Output) -> int:
@@ -100,7 +99,8 @@ def _detected(data: bytes, given: Namespace, out: Output, package: Package) -> i
     from .._detection import candidates
 
     looks_like = package.foreign_protocol(data)
-    found = [] if looks_like else candidates(package, data, out)
+    reason = _other_file(data, given.message) or (_foreign(looks_like) if looks_like else "")
+    found = [] if reason else candidates(package, data, out)
     for each in found[:MOST]:
         if out.is_json:
             names = {"message": each.message, "versions": each.versions, "before": each.before}
@@ -110,13 +110,27 @@ def _detected(data: bytes, given: Namespace, out: Output, package: Package) -> i
             out.wrapped(f"  {'; '.join(each.reasons)}", "  ")
     if found:
         return _best(found, data, given, out, package)
-    reason = "no message of this package decodes these bytes completely and re-encodes them"
-    reason = _foreign(looks_like) if looks_like else reason
+    reason = reason or "no message of this package decodes these bytes completely and re-encodes them"
     if out.is_json:
         out.record({"message": None, "reasons": [reason]})
     else:
         out.line(reason)
     return 1
+
+
+def _other_file(data: bytes, word: str | None) -> str:
+    """Return the command for a capture file or a log segment, or an empty string."""
+    from ...capture import is_capture
+    from .._detection import has_batches
+
+    file = quote(word) if word and os.path.isfile(word) and os.path.getsize(word) == len(data) else "FILE"
+    if data[:2] == b"\x1f\x8b":
+        return f"this is compressed with gzip: use kafka-messages capture {file} for a capture, else gunzip first"
+    if is_capture(data[:4]):
+        return f"this is a capture file: use kafka-messages capture {file}"
+    if has_batches(data):
+        return f"this is a log segment or a record batch: use kafka-messages log {file}; --batches prints the headers"
+    return ""
 
 
 def _best(found: list[Candidate], data: bytes, given: Namespace, out: Output, package: Package) -> int:
@@ -128,8 +142,13 @@ def _best(found: list[Candidate], data: bytes, given: Namespace, out: Output, pa
         note("the bytes may also be a message with secrets: specify the message, or use --show-secrets")
         return 0
     subject = Subject(package, data, is_framed="length" in best.before, has_header=bool(best.before))
-    subject.set_message(entries_of(package, best.message)[0])
-    subject.version = int(best.versions.rpartition("-")[2])
+    if equal := [each.what.partition(" after ")[0] for each in found[1:] if not round(each.score - best.score, 1)]:
+        more = f", and {len(equal) - MOST} more" if len(equal) > MOST else ""
+        note(f"others fit equally well: {', '.join(equal[:MOST])}{more}; specify the message")
+    info = entries_of(package, best.message)[0]
+    if info.kind != "request" or not subject.has_header:  # later frames may be other requests
+        subject.set_message(info)
+        subject.version = int(best.versions.rpartition("-")[2])
     if subject.is_framed and subject.kind == "response":
         _, subject.data = next(subject.pieces())
         if len(subject.data) < len(data):

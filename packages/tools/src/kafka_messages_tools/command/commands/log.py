@@ -114,7 +114,8 @@ def _batches(package: Package, file: BinaryIO, verify: bool) -> Iterator[tuple[i
         try:
             yield from ((at, batch) for batch in reader)
         except BatchDecodeError as error:
-            raise decode_error(f"at byte {at}: {error.reason}", "RecordBatch", offset=at) from None
+            reason = error.reason.removeprefix("batch at byte 0: ")
+            raise decode_error(f"at byte {at}: {reason}", "RecordBatch", offset=at) from None
         if reader.incomplete:
             whole = f" of {size + _OVERHEAD}" if len(head) == _OVERHEAD else ""
             what = f"at byte {at}: incomplete batch: {len(data)}{whole} bytes"
