@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from kafka_messages_spark.jobs import encodings, groups, internal_topics, segments, transactions
-from kafka_messages_spark.jobs._cli import FINDINGS, FINE
+from kafka_messages_spark.jobs._job import FINDINGS, FINE
 from tests.interop.busy import ABORTED, COMMITTED, WORKS, busy
 
 TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")

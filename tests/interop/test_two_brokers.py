@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.testing import assertDataFrameEqual
 
-from kafka_messages_spark.jobs._cli import FINDINGS, FINE
+from kafka_messages_spark.jobs._job import FINDINGS, FINE
 from tests.interop.busy import ABORTED, COMMITTED
 from tests.interop.two import DELETED, DELETED_LATER, LEFT_BEHIND, Two, in_files, planted, two
 from tests.support.job_runs import JOBS, Outcome, files, places, run

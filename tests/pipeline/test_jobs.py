@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark import register
-from kafka_messages_spark.jobs import _cli, segments
+from kafka_messages_spark.jobs import _job, segments
 from kafka_messages_spark.jobs._errors import message_of
 from kafka_messages_spark.jobs._report import JobReport
 from kafka_messages_spark.jobs.internal_topics import main
@@ -117,20 +117,20 @@ def test_unwritable_output_exits_with_2(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = segment(tmp_path, "t-0", data(0))
-    before = spark.conf.get(_cli._CACHED_PARTITIONS)
+    before = spark.conf.get(_job._CACHED_PARTITIONS)
     assert segments.main([str(place), "--quiet", "--output", str(place)]) == 2
     captured = capsys.readouterr()
     assert "files    1, 1 without findings" in captured.out
     assert "segments: error: ParentNotDirectoryException: Parent path is not a directory: " in captured.err
     assert str(place) in captured.err.splitlines()[-1]
-    assert spark.conf.get(_cli._CACHED_PARTITIONS) == before
+    assert spark.conf.get(_job._CACHED_PARTITIONS) == before
 
 
 def test_registered_source_is_detected(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     register(spark)
-    assert _cli._is_discovered(spark)
+    assert _job._is_discovered(spark)
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
-    assert not _cli._is_discovered(spark)
+    assert not _job._is_discovered(spark)
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT")
 
     class Without:
@@ -138,7 +138,7 @@ def test_registered_source_is_detected(spark: SparkSession, monkeypatch: pytest.
         def read(self) -> SparkSession:
             raise AnalysisException("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka_log")
 
-    assert not _cli._is_discovered(Without())  # type: ignore[arg-type]  # all it needs
+    assert not _job._is_discovered(Without())  # type: ignore[arg-type]  # all it needs
 
 
 def test_long_paths_are_shortened(spark: SparkSession) -> None:
