@@ -95,8 +95,8 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
     given: list[DataFrame | None] = []
     rows = _local_mode.rows
 
-    def watched(spark: SparkSession, source: DataSource) -> DataFrame | None:
-        given.append(rows(spark, source))
+    def watched(spark: SparkSession, source: DataSource, partitions: int) -> DataFrame | None:
+        given.append(rows(spark, source, partitions))
         return given[-1]
 
     monkeypatch.setattr(_local_mode, "rows", watched)
@@ -125,18 +125,20 @@ def test_input_size_is_compared_with_the_limit(tmp_path: Path, monkeypatch: pyte
         (tmp_path / f"{number:020}.log").write_bytes(bytes(50))
     (tmp_path / "other.txt").write_bytes(bytes(1000))
     monkeypatch.setattr(_local_mode, "MAX_BYTES", 100)
+    monkeypatch.setattr(_local_mode, "MAX_LOCAL_BYTES", 1000)
+    monkeypatch.setattr("os.cpu_count", lambda: 5)
 
-    def is_small(*paths: str, glob: str | None = None) -> bool:
-        return _local_mode.is_small([_local_mode.Input(paths)], glob)
+    def partitions(*paths: str, glob: str | None = None) -> int:
+        return _local_mode.partitions_for([_local_mode.Input(paths)], glob)
 
-    assert is_small(str(tmp_path))
-    assert not is_small(str(tmp_path), glob="*")
+    assert partitions(str(tmp_path)) == 1
+    assert partitions(str(tmp_path), glob="*") == 0
     (tmp_path / f"{2:020}.log").write_bytes(b"1")
-    assert not is_small(str(tmp_path))
-    assert is_small(str(tmp_path / "*2.log"))
-    assert not is_small(str(tmp_path / "*2.log"), "s3://bucket/orders-0")
-    assert not is_small(str(tmp_path / "*2.log"), str(tmp_path / "missing"))
-    assert not is_small()
+    assert partitions(str(tmp_path)) == 5
+    assert partitions(str(tmp_path / "*2.log")) == 1
+    assert partitions(str(tmp_path / "*2.log"), "s3://bucket/orders-0") == 0
+    assert partitions(str(tmp_path / "*2.log"), str(tmp_path / "missing")) == 0
+    assert partitions() == 0
 
 
 @pytest.mark.parametrize(
@@ -159,13 +161,13 @@ def test_input_size_includes_only_files_of_the_job_topics(
         for name, size in (("__consumer_offsets-0", 40), ("__cluster_metadata-0", 40), ("orders-0", 1000)):
             (tmp_path / broker / name).mkdir(parents=True)
             (tmp_path / broker / name / f"{0:020}.log").write_bytes(bytes(size))
-    found: list[bool] = []
+    found: list[int] = []
     monkeypatch.setattr(_local_mode, "MAX_BYTES", 100)
     for module in (_cli, _job):
         monkeypatch.setattr(module, "is_ours", lambda: True)
-    monkeypatch.setattr(job, "work", lambda made: found.append(made.is_small))
+    monkeypatch.setattr(job, "work", lambda made: found.append(made.partitions))
     assert job.main([each.format(tmp_path) for each in argv]) == 0
-    assert found == [want]
+    assert [count == 1 for count in found] == [want]
 
 
 @pytest.mark.parametrize(("quiet", "terminal", "want"), [(0, 0, "false"), (0, 1, None), (1, 1, "false")])
@@ -212,17 +214,19 @@ print(json.dumps(dict(context.getConf().getAll())))
 
 
 @CLASSIC
-@pytest.mark.parametrize("most", [None, 1], ids=["small", "large"])
-def test_spark_settings_depend_on_the_input_size(most: int | None, tmp_path: Path) -> None:
-    bound = (
-        "" if most is None else f"from kafka_messages_spark.jobs import _local_mode\n_local_mode.MAX_BYTES = {most}\n"
-    )
+@pytest.mark.parametrize(
+    ("limits", "partitions"),
+    [("", 1), ("_local_mode.MAX_BYTES = 1", 2), ("_local_mode.MAX_BYTES = _local_mode.MAX_LOCAL_BYTES = 1", 0)],
+    ids=["small", "medium", "large"],
+)
+def test_spark_settings_depend_on_the_input_size(limits: str, partitions: int, tmp_path: Path) -> None:
+    before = f"import os\nfrom kafka_messages_spark.jobs import _local_mode\nos.cpu_count = lambda: 2\n{limits}\n"
     given = {name: value for name, value in os.environ.items() if name not in (*_session._ENVIRONMENT, "SPARK_TESTING")}
-    command = [sys.executable, "-c", bound + SCRIPT, "internal_topics", "transaction_state", LOGS, "--quiet"]
+    command = [sys.executable, "-c", before + SCRIPT, "internal_topics", "transaction_state", LOGS, "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, env=given, timeout=600, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    settings = json.loads(done.stdout.splitlines()[-1])
-    assert (_local_mode.JAVA in settings["spark.driver.extraJavaOptions"]) == (most is None)
-    assert [settings.get(name) == value for name, value in _local_mode.SETTINGS.items()] == [most is None] * len(
-        _local_mode.SETTINGS
-    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert (_local_mode.JAVA in found["spark.driver.extraJavaOptions"]) == (partitions > 0)
+    wanted = _local_mode.settings(partitions)
+    names = _local_mode.SETTINGS.keys() | {"spark.sql.shuffle.partitions"}
+    assert {name: found[name] for name in names if name in found} == wanted

@@ -94,7 +94,8 @@ def run(
         if getattr(args, "state", None) is not None:
             check_state(job.name, args.state, [*args.paths, *(getattr(args, "data", None) or ())])
             state = job.state
-        job.is_small = reads is not None and is_ours() and _local_mode.is_small(reads(args), args.glob, state)
+        if reads is not None and is_ours():
+            job.partitions = _local_mode.partitions_for(reads(args), args.glob, state)
         work(job)
         job.finish()
     except Exception as error:

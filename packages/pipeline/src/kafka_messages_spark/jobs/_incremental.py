@@ -108,6 +108,6 @@ def _written(job: Job, folder: StateFolder, rows: DataFrame | None) -> list[dict
         return []
     write = writer(folder.place)
     rows = rows.drop(_NEW)
-    if job.is_small:
+    if job.partitions == 1:
         return [row for batch in write(rows.toArrow().to_batches()) for row in batch.to_pylist()]
     return [row.asDict() for row in rows.mapInArrow(write, struct_type(WRITTEN)).collect()]

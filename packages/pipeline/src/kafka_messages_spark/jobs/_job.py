@@ -67,8 +67,8 @@ class Job:
     report: JobReport
     # Settings for a new session.
     settings: Mapping[str, str] = field(default_factory=dict)
-    # True if all input is local and small.
-    is_small: bool = False
+    # Number of partitions if all input is local and small; 0 for any.
+    partitions: int = 0
     # Names of the tables that the job may write.
     writes: Sequence[str] = ()
     # Number of findings, without those of severity info.
@@ -87,15 +87,15 @@ class Job:
     def spark(self) -> SparkSession:
         if self._spark is None:
             use_for_next_session()
-            small = _local_mode.SETTINGS if self.is_small else {}
+            small = _local_mode.settings(self.partitions)
             no_bars = {_PROGRESS: "false"} if self.args.quiet or not sys.stderr.isatty() else {}
             no_bars = no_bars if is_ours() and _PROGRESS not in self.settings else {}
             self._spark = start(
-                self.name, {**small, **no_bars, **self.settings}, _local_mode.JAVA if self.is_small else ""
+                self.name, {**small, **no_bars, **self.settings}, _local_mode.JAVA if self.partitions else ""
             )
             self._shows_progress = bool(no_bars) or str(self._spark.conf.get(_PROGRESS, "true")).lower() != "false"
             use_for_session(self._spark)
-            if not self.is_small:
+            if not self.partitions:
                 self._register(self._spark)
             self._cached_partitions = self._spark.conf.get(_CACHED_PARTITIONS, None)
             self._spark.conf.set(_CACHED_PARTITIONS, "true")
@@ -254,11 +254,14 @@ class Job:
 
     def source(self, source: type[DataSource], options: dict[str, str]) -> DataFrame:
         """Return the rows of a data source, which local mode reads in this process."""
-        if self.is_small and (rows := _local_mode.rows(self.spark, source(options))) is not None:
-            return rows
+        # Decoded records of more than one partition are left to Spark's workers.
+        if self.partitions == 1 or (self.partitions and source is not KafkaLogDataSource):
+            rows = _local_mode.rows(self.spark, source(options), self.partitions)
+            if rows is not None:
+                return rows
         if source is not KafkaLogDataSource:
             self.spark.dataSource.register(source)
-        elif self.is_small:
+        elif self.partitions:
             self._register(self.spark)
         return self.spark.read.format(source.name()).options(**options).load()
 

@@ -1,7 +1,8 @@
-"""Shortcut for small local inputs: one process, one partition."""
+"""Shortcut for local inputs of up to a gigabyte: files are listed in this process, and few partitions are made."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.datasource import DataSource
 
-# Maximum size of all input files; this much would be one task anyway.
+# Maximum size of input files for one partition; this much would be one task anyway.
 MAX_BYTES = 16 << 20
+# Maximum size of input files for a partition per core.
+MAX_LOCAL_BYTES = 1 << 30
 # Maximum size of new bytes beside a state, and of its compressed rows; few rows are worth no exchange, whatever is read.
 MAX_NEW_BYTES, MAX_STORED_BYTES = 512 << 20, 16 << 20
 # Maximum size of the decoded rows in bytes; Spark's workers read larger inputs.
@@ -40,6 +43,14 @@ SETTINGS = {
 }
 
 
+def settings(partitions: int) -> dict[str, str]:
+    """Return the session settings for a number of partitions; 0 means those of Spark."""
+    if partitions < 2:
+        return SETTINGS if partitions else {}
+    kept = ("spark.sql.adaptive.enabled", "spark.ui.enabled")
+    return {name: SETTINGS[name] for name in kept} | {"spark.sql.shuffle.partitions": str(partitions)}
+
+
 @dataclass(frozen=True)
 class Input:
     """Paths of segments and the topics read from them; no topics means all."""
@@ -57,11 +68,11 @@ class Input:
         return is_wanted and is_of_topics(file.name, self.patterns)
 
 
-def is_small(inputs: Sequence[Input], glob: str | None, state: Callable[[str], StateFolder] | None = None) -> bool:
-    """Return whether a job that reads ``inputs``, beside the rows in its state, can read them in this process."""
+def partitions_for(inputs: Sequence[Input], glob: str | None, state: Callable[[str], StateFolder] | None = None) -> int:
+    """Return the number of partitions for a job that reads ``inputs``, beside the rows in its state, or 0 for any."""
     used = [each for each in inputs if each.paths]
     if not used or not all(is_path(path) for each in used for path in each.paths):
-        return False
+        return 0
     sizes: dict[str, int] = {}
     new = stored = 0
     try:
@@ -77,14 +88,15 @@ def is_small(inputs: Sequence[Input], glob: str | None, state: Callable[[str], S
             stored += folder.bytes
             new += folder.plan(listed).bytes
     except (PySparkValueError, OSError):
-        return False
-    if stored:
-        return new <= MAX_NEW_BYTES and stored <= MAX_STORED_BYTES
-    return new + sum(sizes.values()) <= MAX_BYTES
+        return 0
+    size = new + sum(sizes.values())
+    if size <= (MAX_NEW_BYTES if stored else MAX_BYTES) and stored <= MAX_STORED_BYTES:
+        return 1
+    return max(2, os.cpu_count() or 1) if size + stored <= MAX_LOCAL_BYTES else 0
 
 
-def rows(spark: SparkSession, source: DataSource) -> DataFrame | None:
-    """Read a source in this process as one partition; return None if the rows exceed ``MAX_ROWS`` bytes."""
+def rows(spark: SparkSession, source: DataSource, partitions: int) -> DataFrame | None:
+    """Read a source in this process; return None if the rows exceed ``MAX_ROWS`` bytes."""
     schema = source.schema()
     if isinstance(schema, str):
         return None
@@ -97,5 +109,5 @@ def rows(spark: SparkSession, source: DataSource) -> DataFrame | None:
                 return None
             batches.append(batch)
     if not batches:
-        return spark.createDataFrame([], schema).coalesce(1)
-    return spark.createDataFrame(pa.Table.from_batches(batches), schema).coalesce(1)
+        return spark.createDataFrame([], schema).coalesce(partitions)
+    return spark.createDataFrame(pa.Table.from_batches(batches), schema).coalesce(partitions)
