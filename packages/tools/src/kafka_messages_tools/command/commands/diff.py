@@ -50,14 +50,14 @@ def _versions(package: Package, found: MessageInfo, left: int, right: int, out: 
         for row in rows_of(package, found.name)
         if row.types.get(left) != row.types.get(right) or row.mark(left) != row.mark(right)
     ]
-    forms = [_encoding(found, version) for version in (left, right)]
-    if forms[0] != forms[1]:
-        differing.insert(0, ("encoding", *forms))
+    before, after = _encoding(found, left), _encoding(found, right)
+    if before != after:
+        differing.insert(0, ("encoding", before, after))
     if not out.is_json:
         same = "" if differing else ": no differences"
         out.line(out.styled(f"{found.name} v{left} and v{right}{same}", "bold"))
-    for path, before, after in differing:
-        _print_difference(found, path, before, after, out)
+    for path, *values in differing:
+        _print_difference(found, path, *values, out)
     return bool(differing)
 
 
