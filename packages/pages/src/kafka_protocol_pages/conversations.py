@@ -115,8 +115,9 @@ def _conversation(path: Path, package: str, link: FieldLink) -> Conversation:
 
 
 def _check(path: Path, given: Mapping[str, Any]) -> None:
-    tables = [("", given, ("title", "introduction"))]
-    for name, keys in (("captures", ("file", "title")), ("step", ("title", "text", "source"))):
+    tables: list[tuple[str, Mapping[str, Any], tuple[str, ...]]] = [("", given, ("title", "introduction"))]
+    arrays: dict[str, tuple[str, ...]] = {"captures": ("file", "title"), "step": ("title", "text", "source")}
+    for name, keys in arrays.items():
         of_name = given.get(name)
         if not isinstance(of_name, list) or not all(isinstance(each, dict) for each in of_name):
             raise PagesError(f"{path}: {name} is {of_name!r}, expected an array of tables")

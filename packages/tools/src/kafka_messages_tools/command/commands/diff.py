@@ -50,14 +50,14 @@ def _versions(package: Package, found: MessageInfo, left: int, right: int, out: 
         for row in rows_of(package, found.name)
         if row.types.get(left) != row.types.get(right) or row.mark(left) != row.mark(right)
     ]
-    before, after = _encoding(found, left), _encoding(found, right)
-    if before != after:
-        differing.insert(0, ("encoding", before, after))
+    forms = "encoding", _encoding(found, left), _encoding(found, right)
+    if forms[1] != forms[2]:
+        differing = [forms, *differing]
     if not out.is_json:
         same = "" if differing else ": no differences"
         out.line(out.styled(f"{found.name} v{left} and v{right}{same}", "bold"))
-    for path, *values in differing:
-        _print_difference(found, path, *values, out)
+    for path, before, after in differing:
+        _print_difference(found, path, before, after, out)
     return bool(differing)
 
 
