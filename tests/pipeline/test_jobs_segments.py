@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from job_files import at, data, marker, segment
 from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import spark_partition_id
 
 from kafka_messages_spark.analyses import segments
-from kafka_messages_spark.analyses.batches import batches_in
+from kafka_messages_spark.analyses.batches import batches_in, read_batches
 from kafka_messages_spark.analyses.segments._range_check import MAX_FINDINGS, RangeCheck
 from kafka_messages_spark.analyses.segments._sequences import sequence_fault
 from kafka_messages_spark.jobs import _output
@@ -254,6 +255,15 @@ Integrity of log segments
 
 files    11, 4 without findings
 """
+
+
+def test_partition_of_200_files_has_a_task_for_each_core(spark: SparkSession, tmp_path: Path) -> None:
+    for number in range(200):
+        segment(tmp_path, "orders-0", data(10 * number, number, count=10), base=10 * number)
+    planned = read_batches(spark, [str(tmp_path)]).select(spark_partition_id().alias("task"), "file")
+    tasks = planned.groupBy("task").count().collect()
+    assert sum(row["count"] for row in tasks) == 200
+    assert len(tasks) >= min(8, spark.range(1 << 20).select(spark_partition_id().alias("p")).distinct().count())
 
 
 def test_segments_job_reports_every_kind_of_finding(
