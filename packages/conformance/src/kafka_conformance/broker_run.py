@@ -17,6 +17,8 @@ from .wire import CaseFailure, Deadline
 _MOST_SILENT = 20  # cases in a row without any response
 _BETWEEN_REMOVALS = 20  # cases
 _IN_FLIGHT_SECONDS = 1  # after which a topic of an interrupted request is visible
+# Time to write the markers of the last transaction. Kafka keeps the offsets of a group deleted before.
+_MARKER_SECONDS = 0.3
 _EXPIRY_SECONDS = 50  # longest session timeout of a member that a failed case leaves behind
 
 
@@ -61,6 +63,7 @@ def run_broker(
                 silent = silent + 1 if is_silent else 0
                 changed |= case.access != "read" and result.outcome != "not run"
             if changed and number % _BETWEEN_REMOVALS == 0:
+                sleep(_MARKER_SECONDS)
                 remove(cluster, f"{prefix}-", timeout)
     except KeyboardInterrupt:
         sleep(_IN_FLIGHT_SECONDS)
@@ -68,6 +71,7 @@ def run_broker(
         raise
     finally:
         if changed:
+            sleep(_MARKER_SECONDS)
             remains = remove(cluster, f"{prefix}-", timeout, 0 if silent == _MOST_SILENT else _EXPIRY_SECONDS)
             report.notes += _notes(prefix, remains, cluster, before)
         if cluster.foreign:
