@@ -122,7 +122,7 @@ def try_native(folder: Path, work: Path, tag: str = "") -> None:
     test, packages = native_test(folder)
     for interpreter in interpreters():
         environment = Environment(work / interpreter.tag, interpreter.path)
-        core = wheel(folder, "kafka_messages_native", f"{interpreter.tag}-*{tag}")
+        core = wheel(folder, "kafka_messages_native", f"{interpreter.tag}-*{tag}" if tag else interpreter.tag)
         environment.install(str(core), *packages)
         print(f"{core.name}, {interpreter}: {run(environment.python, *test, folder=ROOT)}", end="", flush=True)
 
