@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from index_files import SUFFIXES, batches_of, write_indexes
 from log_files import batch_of, offsets_of, reader_of
 from test_kafka_log_committed import ACTIONS, COMMITTED, Broker, write_sample_log
 
+from kafka_messages_spark.sources._files import File
 from kafka_messages_spark.sources.kafka_log import _isolation, _lookup
 
 HEADERS = _lookup.headers
@@ -28,9 +30,9 @@ def headers_read() -> Iterator[list[tuple[str, int]]]:
     """Yield the list of files whose headers the planner reads, with the positions."""
     found: list[tuple[str, int]] = []
 
-    def headers(file: object, position: int = 0) -> object:
-        found.append((file.base_name, position))  # type: ignore[attr-defined]
-        return HEADERS(file, position)  # type: ignore[arg-type]
+    def headers(file: File, position: int = 0) -> Iterator[pa.RecordBatch]:
+        found.append((file.base_name, position))
+        return HEADERS(file, position)
 
     with mock.patch.object(_lookup, "headers", headers), mock.patch.object(_isolation, "headers_of", headers):
         yield found

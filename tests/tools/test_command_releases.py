@@ -100,4 +100,4 @@ def test_every_kip_of_a_version_is_found_by_its_number() -> None:
     with pytest.raises(ValueError, match=r"^unknown message 'Fetch'; did you mean 'FetchRequest'\?$"):
         kips_of("Fetch", 1)
     with pytest.raises(TypeError, match=r"^a version must be an int such as 3, not '1'$"):
-        kips_of("FetchRequest", "1")  # type: ignore[arg-type]
+        kips_of("FetchRequest", "1")  # type: ignore[arg-type]  # what is tested

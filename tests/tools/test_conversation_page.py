@@ -79,11 +79,13 @@ def test_rows_have_all_bytes_of_each_message_in_order(name: str) -> None:
 
 
 def test_row_has_offset_bytes_field_value_and_type(tmp_path: Path) -> None:
-    request, response = tables(page(produced(tmp_path)))
+    (exchange,) = produced(tmp_path)
+    assert exchange.request_frame is not None
+    request, response = tables(page([exchange]))
     rows = [[each.text for each in row.inside if isinstance(each, Element)] for row in request.all("tr")]
     assert rows[:9] == [
         ["at", "bytes", "field", "value", "type"],
-        ["0000", f"00 00 00 {len(produced(tmp_path)[0].request_frame.data):02x}", *rows[1][2:]],  # type: ignore[union-attr]
+        ["0000", f"00 00 00 {len(exchange.request_frame.data):02x}", *rows[1][2:]],
         ["RequestHeader v2"],
         ["0004", "00 00", "request_api_key", "0 Produce, = default", "INT16"],
         ["0006", "00 09", "request_api_version", "9", "INT16"],
