@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,12 @@ def pytest_sessionstart() -> None:
 
     if implementation() == "pure" or native_columns() is None:
         raise pytest.UsageError("TESTS_NATIVE is 1, but kafka-messages-native is not installed, or switched off")
+
+
+def pytest_collection_finish() -> None:
+    """Let garbage collections ignore the collected tests, millions of objects; many tests collect."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
