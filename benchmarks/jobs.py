@@ -54,15 +54,16 @@ class Cost:
     tasks: int
 
 
-def run(job: str, folder: Path) -> Cost:
+def run(job: Sequence[str], folder: Path) -> Cost:
+    """Run a job with arguments, or a session that reads one row without; ``report.txt`` in the folder is the report."""
     file = folder / "cost.json"
-    words = [job, *JOBS[job], "--report", str(folder / "report.txt"), "--quiet", "--exit-zero"] if JOBS[job] else []
+    words = [*job, "--report", str(folder / "report.txt"), "--quiet", "--exit-zero"] if job else []
     command = [sys.executable, str(ROOT / "benchmarks" / "job_run.py"), str(file), *words]
     with (folder / "output.txt").open("w+", encoding="utf-8") as output:
         done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, cwd=ROOT, timeout=SECONDS, check=False)
         if done.returncode:
             output.seek(0)
-            raise SystemExit(f"{job}: exit status {done.returncode}\n{output.read()[-4000:]}")
+            raise SystemExit(f"{' '.join(job)}: exit status {done.returncode}\n{output.read()[-4000:]}")
     return Cost(**json.loads(file.read_text(encoding="utf-8")))
 
 
@@ -71,7 +72,8 @@ def measure(jobs: Sequence[str], samples: int) -> dict[str, list[Cost]]:
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(samples):
             for job in rotated(jobs, turn):
-                measured[job].append(run(job, Path(folder)))
+                words = (job, *JOBS[job]) if JOBS[job] else ()
+                measured[job].append(run(words, Path(folder)))
                 print(f"{job}: {measured[job][-1].cpu:.1f} s", file=sys.stderr, flush=True)
     return measured
 
@@ -87,9 +89,12 @@ def render(command: str, measured: dict[str, list[Cost]]) -> str:
         more = number(beyond(measured, job)) if job != SESSION else "-"
         cpu, python = (number(median(getattr(each, name) for each in costs)) for name in ("cpu", "python"))
         rows.append([job, cpu, python, more, str(last.jobs), str(last.stages), str(last.tasks)])
-    samples = len(measured[SESSION])
-    where = f"Spark {version('pyspark')}, Python {sys.version.split()[0]}, {os.cpu_count()} processors"
-    return "\n".join([f"`{command}`", "", f"median of {samples}, {where}", "", *table(HEADER, rows)])
+    return report_head(command, len(measured[SESSION])) + "\n".join(table(HEADER, rows))
+
+
+def report_head(command: str, samples: int, *facts: str) -> str:
+    where = (f"Spark {version('pyspark')}", f"Python {sys.version.split()[0]}", f"{os.cpu_count()} processors")
+    return f"`{command}`\n\n{', '.join((f'median of {samples}', *facts, *where))}\n\n"
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -35,8 +35,12 @@ def work(job: Job) -> None:
     found = replicas.compared(files, checkpoints, job.keep)
     findings, lost = job.keep(found.findings), job.keep(found.lost_records)
     is_data = F.col("control_type").isNull() & F.col("offset").isNotNull()
-    counts = lost.agg(F.count("*"), F.count_if(is_data), F.count_if(is_data & F.col("visible_to_consumers")))
-    rows, records, visible = counts.collect()[0]
+    counts = {
+        "records": F.count_if(is_data),
+        "markers": F.count("control_type"),
+        "visible": F.count_if(is_data & F.col("visible_to_consumers")),
+    }
+    rows, records, markers, visible = lost.agg(F.count("*"), *counts.values()).collect()[0]
     ranks = found.replicas.agg(F.count_if(F.col("rank") == 0), F.count_if(F.col("rank") == 1), F.count("*"))
     partitions, several, total = ranks.collect()[0]
     report.facts(
@@ -44,6 +48,7 @@ def work(job: Job) -> None:
             "partitions": f"{partitions}, {several} with more than one replica",
             "replicas": total,
             "lost records": f"{records}, {visible} of them known to be visible to consumers" if records else 0,
+            "lost transaction markers": markers or None,
         }
     )
     names = ("partitions", "compared_partitions", "replicas", "lost_records", "visible_lost_records")
@@ -63,6 +68,11 @@ def work(job: Job) -> None:
         ordered = findings.orderBy(worst, "topic", "partition", "replica", "offset", "check")
         report.frame(ordered.select(*columns), limit, {"replica": format_path})
     if rows:
+        report.section("Lost records by partition")
+        epochs = [F.max(name).alias(name) for name in ("leader_epoch", "replaced_by_epoch")]
+        ends = [F.min("offset").alias("first_offset"), F.max("offset").alias("last_offset")]
+        sums = [count.alias(name) for name, count in counts.items()]
+        report.frame(lost.groupBy("topic", "partition").agg(*ends, *epochs, *sums).orderBy("topic", "partition"), limit)
         report.section("Lost records")
         ordered = lost.orderBy("topic", "partition", "offset", "leader_epoch")
         report.frame(ordered.drop("replicas", "file"), limit)

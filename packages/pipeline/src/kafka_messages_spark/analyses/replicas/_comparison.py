@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Descriptions of the checks.
 CHECKS = {
-    "diverged": "records that a later leader epoch replaced in another replica",
+    "diverged": "records after the start of a later leader epoch in another replica",
     "differs": "batches at the same offset and different in leader epoch, last offset or checksum",
     "missing": "batches that another replica has within this log",
     "truncated": "a log that ends below its high watermark, or below the start of its last leader epoch",
