@@ -66,12 +66,12 @@ Partition: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True)
 class Written:
-    """An acknowledged record or marker."""
+    """An acknowledged record, or a marker, which has no ``key``."""
 
     offset: int
     epoch: int
     key: bytes | None
-    control: str | None = None
+    control: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Answers:
     """Committed offset and lag by group and partition (``kafka-consumer-groups``)."""
     transactions: dict[str, tuple[str, int]]
     """State and producer id by transactional id (``kafka-transactions list``)."""
-    hanging: list[tuple[str, int, int, int]]
+    hanging: set[tuple[str, int, int, int]]
     """Topic, partition, producer id and first offset (``kafka-transactions find-hanging``)."""
 
 
@@ -406,7 +406,7 @@ def ask_tools(broker: Broker, *brokers: int) -> Answers:
             row["TransactionalId"]: (row["TransactionState"], int(row["ProducerId"]))
             for row in _table(_tool(broker, "TransactionsCommand", "list"))
         },
-        [
+        {
             (row["Topic"], int(row["Partition"]), int(row["ProducerId"]), int(row["StartOffset"]))
             for number in brokers
             for row in _table(
@@ -416,7 +416,7 @@ def ask_tools(broker: Broker, *brokers: int) -> Answers:
                     *("find-hanging", "--broker-id", str(number), "--max-transaction-timeout", "0"),
                 )
             )
-        ],
+        },
     )
 
 

@@ -8,12 +8,12 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ..columns.frames import require
-from ._expressions import log_of
+from ._expressions import LOG, log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["counts", "once"]
+__all__ = ["counts", "lost_epochs", "once", "without_lost"]
 
 _RANK = "kafka_messages_copy"
 # Columns that are equal in all copies, even after cleaning.
@@ -39,6 +39,29 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
     window = Window.partitionBy(*keys).orderBy(*(order or [number]))
     ranked = rows.withColumn(_RANK, F.row_number().over(window))
     return ranked.where((F.col(_RANK) == 1) | number.isNull()).drop(_RANK)
+
+
+def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None) -> DataFrame:
+    """Return the leader epochs whose last batches a failover lost, with the offset ``lost_from``.
+
+    Replicas truncate the log of a leader where the log of the next one starts (KIP-101). ``epochs`` has the entries of
+    the ``leader-epoch-checkpoint`` files; without it, an epoch starts at its first batch.
+    """
+    first = F.coalesce("base_offset", "last_offset")
+    starts = batches.where("leader_epoch >= 0").select(*LOG, "leader_epoch", first.alias("start"), "last_offset")
+    if epochs is not None:
+        known = epochs.where("problem is null").select(*LOG, "leader_epoch", F.col("offset").alias("start"))
+        starts = starts.unionByName(known, allowMissingColumns=True)
+    of_leader = starts.groupBy(*LOG, "leader_epoch").agg(F.min("start").alias("start"), F.max("last_offset").alias("last"))
+    later = Window.partitionBy(*LOG).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
+    lost = of_leader.withColumn("lost_from", F.min("start").over(later)).where("last >= lost_from")
+    return lost.select(*LOG, "leader_epoch", "lost_from")
+
+
+def without_lost(batches: DataFrame, lost: DataFrame) -> DataFrame:
+    """Leave out the batches in ``lost``, the result of ``lost_epochs``."""
+    joined = batches.join(F.broadcast(lost), [*LOG, "leader_epoch"], "left")
+    return joined.where(F.coalesce(F.col("last_offset") < F.col("lost_from"), F.lit(True))).select(batches.columns)
 
 
 def counts(rows: DataFrame) -> DataFrame:
