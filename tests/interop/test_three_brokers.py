@@ -97,7 +97,10 @@ def test_batches_equal_those_of_the_dump_tool(
 def test_transactions(copy: str, cluster: Three, spark: SparkSession, tmp_path: Path, capfd: Capture) -> None:
     told = answers(cluster, copy)
     done = run("transactions", [str(getattr(cluster, copy))], tmp_path / "out", capfd)
-    opened = {(row.topic, row.partition, row.producer_id, row.first_offset) for row in tables(spark, done, "open_transactions")}
+    opened = {
+        (row.topic, row.partition, row.producer_id, row.first_offset)
+        for row in tables(spark, done, "open_transactions")
+    }
     assert opened == set(told.hanging)
     assert findings(done) == ({"hanging": 1} if opened else {})
     assert done.exit_status == (FINDINGS if opened else FINE)
@@ -144,7 +147,15 @@ def test_lost_records(copy: str, cluster: Three, spark: SparkSession, tmp_path: 
         for each in lost
     ]
     found = [
-        (row.topic, row.partition, row.offset, row.leader_epoch, row.key_hash, row.control_type, row.visible_to_consumers)
+        (
+            row.topic,
+            row.partition,
+            row.offset,
+            row.leader_epoch,
+            row.key_hash,
+            row.control_type,
+            row.visible_to_consumers,
+        )
         for row in rows
     ]
     assert sorted(found, key=lambda row: row[:3]) == wanted

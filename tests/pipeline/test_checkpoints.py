@@ -172,7 +172,11 @@ def test_log_of_the_last_leader_determines_start_and_end(spark: SparkSession, tm
     segment(dead, "old-0", data(5, count=5), base=5)
     segment(alive, "old-0", data(5, count=5), base=5)
     commits(alive, few=27, none=34, old=3)
-    places = {"few": (0, 23, 0, "beyond the log"), "none": (0, 20, 0, "beyond the log"), "old": (5, 10, 7, "below the log")}
+    places = {
+        "few": (0, 23, 0, "beyond the log"),
+        "none": (0, 20, 0, "beyond the log"),
+        "old": (5, 10, 7, "below the log"),
+    }
     for mode, more in (("whole", []), ("stored", ["--state", str(tmp_path / "state")])):
         out = str(tmp_path / mode)
         assert groups.main([str(logs), "--data", str(logs), "--output", out, "--quiet", *more]) == 1

@@ -52,7 +52,9 @@ def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None) -> DataFram
     if epochs is not None:
         known = epochs.where("problem is null").select(*LOG, "leader_epoch", F.col("offset").alias("start"))
         starts = starts.unionByName(known, allowMissingColumns=True)
-    of_leader = starts.groupBy(*LOG, "leader_epoch").agg(F.min("start").alias("start"), F.max("last_offset").alias("last"))
+    of_leader = starts.groupBy(*LOG, "leader_epoch").agg(
+        F.min("start").alias("start"), F.max("last_offset").alias("last")
+    )
     later = Window.partitionBy(*LOG).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
     lost = of_leader.withColumn("lost_from", F.min("start").over(later)).where("last >= lost_from")
     return lost.select(*LOG, "leader_epoch", "lost_from")

@@ -86,7 +86,7 @@ def work(job: Job) -> None:
     records = job.keep(records_of(job, "records", job.segments_of(args.paths, TOPIC), consumer_offsets))
     of_topics = _options.of_topics(args.topics)
     data = _data(job)
-    partitions = data and data.partitions
+    partitions = data.partitions if data else None
     unreadable = [_output.bad_records(records), *(data.unreadable if data else ())]
     commits = job.keep(_of_groups(groups.offset_commits(records), args.group).where(of_topics))
     history = job.keep(groups.offset_history(commits, records, jump=args.jump))
@@ -112,7 +112,8 @@ def work(job: Job) -> None:
         tables |= {name: tables[name].where(job.recent(time)) for name, time in _TIMES.items()}
         sums = _groups(records, tables, args.group)
     job.progress("detecting resets and storms")
-    picture = charts.picture(tables["history"], tables["offsets"], data and data.each) if job.draws else None
+    each = data.each if data else None
+    picture = charts.picture(tables["history"], tables["offsets"], each) if job.draws else None
     _report(job, records, tables, sums, as_of, picture)
     if job.exports:
         job.report.gauges += lag_gauges(job.name, tables)
@@ -152,7 +153,7 @@ def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
 
 
 def _offsets(history: DataFrame, data: _Data | None, now: int | None) -> DataFrame:
-    offsets = groups.committed_offsets(history, data and data.partitions)
+    offsets = groups.committed_offsets(history, data.partitions if data else None)
     if data is None:
         missing = {"time_lag_ms": "long", "oldest_unread_ms": "long", "status": "string", "complete": "double"}
         return offsets.withColumns({name: F.lit(None).cast(kind) for name, kind in missing.items()})

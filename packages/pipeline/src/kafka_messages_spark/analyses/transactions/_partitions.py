@@ -47,9 +47,7 @@ def condensed(rows: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def partition_offsets(
-    batches: DataFrame, starts: DataFrame | None = None, lost: DataFrame | None = None
-) -> DataFrame:
+def partition_offsets(batches: DataFrame, starts: DataFrame | None = None, lost: DataFrame | None = None) -> DataFrame:
     """Return offsets, files, batches, corrupt places and gaps of each partition; ``batches`` may be ``condensed``.
 
     ``log_start_offset`` comes from ``starts`` (``checkpoints.log_start_offsets``), or else from file names and offsets.
