@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -109,8 +110,6 @@ class Three:
     after: Answers
     lost: dict[Partition, list[Written]]
     late: Late
-    times: dict[str, float]
-    """Seconds since the epoch by event."""
 
 
 @contextmanager
@@ -127,18 +126,15 @@ def three(work: Path = WORK) -> Iterator[Three]:
             nodes.append(node)
         one, two, other = (running.enter_context(node.running()) for node in nodes)
         until("three brokers are there", lambda: len(admin.metadata(one.port).brokers) == 3)
-        times: dict[str, float] = {}
         _create(one)
         _traffic(one)
         copy_at_rest((one, two, other), folder / "healthy")
         before = ask_tools(one, 1, 2, 3)
-        times["healthy"] = time.time()
-        lost = _incident(one, two, other, times)
+        lost = _incident(one, two, other)
         _write_on(one)
         with _moving(one, two, folder):
             _copy_paused((one, two), other, folder / "moving")
         late = _delete(one, two)
-        times["before the copies"] = time.time()
         copy_at_rest((one, two), folder / "killed")
         copy((other,), folder / "killed")
         during = ask_tools(one, 1, 2)
@@ -147,8 +143,8 @@ def three(work: Path = WORK) -> Iterator[Three]:
         copy_at_rest((one, two, again), folder / "back")
         after = ask_tools(one, 1, 2, 3)
         running.close()
-        places = (folder / place for place in ("healthy", "moving", "killed", "back"))
-        yield Three(*places, before, during, after, lost, late, times)
+        healthy, moving, killed, back = (folder / place for place in ("healthy", "moving", "killed", "back"))
+        yield Three(healthy, moving, killed, back, before, during, after, lost, late)
 
 
 def _copy_paused(alive: Sequence[Broker], dead: Broker, target: Path) -> None:
@@ -245,7 +241,8 @@ def transaction(broker: Broker, id: str, partitions: Sequence[Partition], *, abo
 
 
 def leader_epoch(broker: Broker, partition: Partition) -> int:
-    return _described(broker, partition).leader_epoch
+    epoch: int = _described(broker, partition).leader_epoch
+    return epoch
 
 
 def _described(broker: Broker, partition: Partition) -> Any:
@@ -255,10 +252,10 @@ def _described(broker: Broker, partition: Partition) -> Any:
 
 def consume(broker: Broker, group: str, topics: Sequence[str], protocol: str) -> None:
     """Read all partitions to their end as the only member of a group, and commit."""
-    options = {"bootstrap.servers": broker.bootstrap, "group.id": group, "group.protocol": protocol}
+    options: dict[str, Any] = {"bootstrap.servers": broker.bootstrap, "group.id": group, "group.protocol": protocol}
     options |= {"auto.offset.reset": "earliest", "enable.partition.eof": True, "enable.auto.commit": False}
     reader = Consumer(options)
-    ended: set[Partition] = set()
+    ended: set[tuple[str | None, int | None]] = set()
     wanted = {(topic, number) for topic in topics for number in range(len(TOPICS[topic][0]))}
 
     def read() -> bool:
@@ -282,10 +279,9 @@ def consume(broker: Broker, group: str, topics: Sequence[str], protocol: str) ->
 # ---- the incident
 
 
-def _incident(one: Broker, two: Broker, other: Broker, times: dict[str, float]) -> dict[Partition, list[Written]]:
+def _incident(one: Broker, two: Broker, other: Broker) -> dict[Partition, list[Written]]:
     """Kill the third broker while the second is stopped; return the records that are lost then."""
     lost: dict[Partition, list[Written]] = {}
-    times["second broker stops"] = time.time()
     with two.paused():
         until(
             "the third broker is the only one in sync", lambda: all(_described(one, p).isr_nodes == [3] for p in LOST)
@@ -303,9 +299,7 @@ def _incident(one: Broker, two: Broker, other: Broker, times: dict[str, float]) 
             lost[partition] += write(one, partition, 5, prefix="order", using=last)
         other.process.kill()
         other.process.wait(SECONDS)
-        times["third broker is killed"] = time.time()
     until("the second broker leads", lambda: all(_described(one, each).leader_id == 2 for each in LOST))
-    times["second broker leads"] = time.time()
     return lost
 
 
@@ -395,15 +389,19 @@ def _tool(broker: Broker, tool: str, *arguments: str) -> str:
 
 
 def ask_tools(broker: Broker, *brokers: int) -> Answers:
-    ids = ",".join(map(str, brokers))
+    """Return what Kafka's tools say about a cluster with the running ``brokers``."""
+    logs = ("--describe", "--broker-list", ",".join(map(str, brokers)))
+    groups = _table(_tool(broker, "consumer.group.ConsumerGroupCommand", "--describe", "--all-groups"))
+    hang = ("find-hanging", "--max-transaction-timeout", "0", "--broker-id")
+    hanging = [_table(_tool(broker, "TransactionsCommand", *hang, str(number))) for number in brokers]
     return Answers(
         _topics(_tool(broker, "TopicCommand", "--describe")),
-        _sizes(_tool(broker, "LogDirsCommand", "--describe", "--broker-list", ids)),
+        _sizes(_tool(broker, "LogDirsCommand", *logs)),
         _offsets(_tool(broker, "GetOffsetShell", "--time", "earliest")),
         _offsets(_tool(broker, "GetOffsetShell", "--time", "latest")),
         {
             (row["GROUP"], row["TOPIC"], int(row["PARTITION"])): (int(row["CURRENT-OFFSET"]), int(row["LAG"]))
-            for row in _table(_tool(broker, "consumer.group.ConsumerGroupCommand", "--describe", "--all-groups"))
+            for row in groups
         },
         {
             row["TransactionalId"]: (row["TransactionState"], int(row["ProducerId"]))
@@ -411,14 +409,7 @@ def ask_tools(broker: Broker, *brokers: int) -> Answers:
         },
         {
             (row["Topic"], int(row["Partition"]), int(row["ProducerId"]), int(row["StartOffset"]))
-            for number in brokers
-            for row in _table(
-                _tool(
-                    broker,
-                    "TransactionsCommand",
-                    *("find-hanging", "--broker-id", str(number), "--max-transaction-timeout", "0"),
-                )
-            )
+            for row in chain.from_iterable(hanging)
         },
     )
 
@@ -437,9 +428,8 @@ def _table(text: str) -> list[dict[str, str]]:
 def _topics(text: str) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for line in text.splitlines():
-        fields = dict(
-            each.split(": ", 1) if ": " in each else (each.rstrip(": "), "") for each in line.strip().split("\t")
-        )
+        pairs = (each.partition(":") for each in line.strip().split("\t"))
+        fields = {name: value.strip() for name, _, value in pairs}
         topic = found.setdefault(fields["Topic"], {"partitions": {}})
         if "Partition" in fields:
             nodes = {name: [int(n) for n in fields[name].split(",") if n] for name in ("Replicas", "Isr")}

@@ -190,3 +190,13 @@ def test_records_that_a_failover_lost_do_not_count(spark: SparkSession, tmp_path
         assert job([str(tmp_path), "--output", str(tmp_path / name), "--quiet"]) == 0
         (row,) = spark.read.parquet(f"{tmp_path}/{name}/topics").collect()
         assert (row.batches, row.records) == (2, 7)
+
+
+@pytest.mark.nightly
+def test_damaged_leader_epoch_does_not_hide_records(spark: SparkSession, tmp_path: Path) -> None:
+    batches = [of_epoch(2, data(offset)) for offset in range(4)]
+    segment(tmp_path / "one", "orders-0", batches[0], of_epoch(1 << 20, batches[1]), *batches[2:])
+    segment(tmp_path / "two", "orders-0", *batches[:3])
+    assert main([str(tmp_path), "--output", str(tmp_path / "out"), "--quiet"]) == 0
+    (row,) = spark.read.parquet(f"{tmp_path}/out/topics").collect()
+    assert (row.batches, row.records) == (4, 4)

@@ -8,7 +8,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ..columns.frames import require
-from ._expressions import LOG, log_of
+from ._expressions import LOG, folder, log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -45,19 +45,25 @@ def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None) -> DataFram
     """Return the leader epochs whose last batches a failover lost, with the offset ``lost_from``.
 
     Replicas truncate the log of a leader where the log of the next one starts (KIP-101). ``epochs`` has the entries of
-    the ``leader-epoch-checkpoint`` files; without it, an epoch starts at its first batch.
+    the ``leader-epoch-checkpoint`` files; without it, an epoch starts at its first batch. Folders with decreasing epochs
+    are damaged and do not count.
     """
-    first = F.coalesce("base_offset", "last_offset")
-    starts = batches.where("leader_epoch >= 0").select(*LOG, "leader_epoch", first.alias("start"), "last_offset")
+    first, replica = F.coalesce("base_offset", "last_offset").alias("start"), folder().alias("replica")
+    starts = batches.where("leader_epoch >= 0").select(*LOG, replica, "leader_epoch", first, "last_offset")
     if epochs is not None:
-        known = epochs.where("problem is null").select(*LOG, "leader_epoch", F.col("offset").alias("start"))
+        known = epochs.where("problem is null").select(*LOG, replica, "leader_epoch", F.col("offset").alias("start"))
         starts = starts.unionByName(known, allowMissingColumns=True)
-    of_leader = starts.groupBy(*LOG, "leader_epoch").agg(
-        F.min("start").alias("start"), F.max("last_offset").alias("last")
-    )
-    later = Window.partitionBy(*LOG).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
-    lost = of_leader.withColumn("lost_from", F.min("start").over(later)).where("last >= lost_from")
-    return lost.select(*LOG, "leader_epoch", "lost_from")
+    is_damaged = F.max(F.expr("last >= lost_from")).over(Window.partitionBy(*LOG, "replica"))
+    found = _with_later_start(starts, *LOG, "replica").withColumn("is_damaged", is_damaged)
+    of_leader = _with_later_start(found.where("not coalesce(is_damaged, false)"), *LOG)
+    return of_leader.where("last >= lost_from").select(*LOG, "leader_epoch", "lost_from")
+
+
+def _with_later_start(rows: DataFrame, *keys: str) -> DataFrame:
+    last = "last" if "last" in rows.columns else "last_offset"
+    each = rows.groupBy(*keys, "leader_epoch").agg(F.min("start").alias("start"), F.max(last).alias("last"))
+    later = Window.partitionBy(*keys).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
+    return each.withColumn("lost_from", F.min("start").over(later))
 
 
 def without_lost(batches: DataFrame, lost: DataFrame) -> DataFrame:
