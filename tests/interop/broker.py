@@ -68,10 +68,10 @@ transaction.abort.timed.out.transaction.cleanup.interval.ms=500
 """
 
 
-SECOND = """\
+JOINED = """\
 # No controller.
 process.roles=broker
-node.id=2
+node.id={number}
 listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{behind}
 advertised.listeners=PLAINTEXT://localhost:{port},CAPTURED://localhost:{tap}
 """
@@ -146,15 +146,17 @@ class Node:
         settings: str = "",
         features: Sequence[str] = (),
         first: Node | None = None,
+        number: int = 2,
     ) -> Node:
         """Return a new node with empty logs. ``settings`` are extra lines; ``features`` are levels such as ``name=1``.
 
-        With ``first`` the node becomes the second broker of that cluster.
+        With ``first`` the node joins that cluster as the broker ``number``.
         """
         port, controller, behind, tap = free_ports(4)
         node = cls(java, folder, port, first.controller if first else controller, behind, tap)
         ports = {"port": port, "controller": node.controller, "behind": behind, "tap": tap}
-        lines = SETTINGS.format(logs=node.logs, **ports) + (SECOND.format(**ports) if first else "") + settings
+        joined = JOINED.format(number=number, **ports) if first else ""
+        lines = SETTINGS.format(logs=node.logs, **ports) + joined + settings
         node.settings.write_text(lines, encoding="utf-8")
         form = ["format", "--cluster-id", CLUSTER_ID, "--config", str(node.settings)]
         form += [] if first else ["--standalone"]

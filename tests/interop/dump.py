@@ -13,6 +13,8 @@ from kafka_messages.enums import TransactionStatus
 from .kafka import InteropError, Java
 
 SECONDS = 120
+SUFFIXES = (".log", ".checkpoint")
+"""Endings of segments and metadata snapshots."""
 HEX = ("--print-data-log", "--key-decoder-class", "Hex", "--value-decoder-class", "Hex")
 DECODERS = {
     "__cluster_metadata": ("--cluster-metadata-decoder",),
@@ -43,7 +45,7 @@ Json = dict[str, Any]
 def dump(java: Java, logs: Path) -> Iterator[Json]:
     """Yield the batches of all segments and snapshots below ``logs``, in file order. Raise InteropError."""
     files: dict[tuple[str, ...], list[Path]] = {}
-    for path in sorted(logs.glob("*/*.*")):
+    for path in sorted(path for path in logs.glob("*/*.*") if path.suffix in SUFFIXES):
         files.setdefault(DECODERS.get(path.parent.name.rsplit("-", 1)[0], HEX), []).append(path)
     batches = [
         batch

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .broker import CAPTURED, Broker, running
-from .dump import Json, dump
+from .dump import SUFFIXES, Json, dump
 from .kafka import ROOT, InteropError, Java, release
 from .late import Late, hang
 from .tap import tapped
@@ -23,7 +23,6 @@ WORK = ROOT / ".work" / "interop"
 TRAFFIC_SECONDS = 600
 ANSWER_SECONDS = 180
 ATTEMPTS = 5
-SUFFIXES = (".log", ".checkpoint")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from pyspark.testing import assertDataFrameEqual
 from kafka_messages_spark.jobs._job import FINDINGS, FINE
 from tests.interop.busy import ABORTED, COMMITTED
 from tests.interop.two import DELETED, DELETED_LATER, LEFT_BEHIND, Two, in_files, planted, two
-from tests.support.job_runs import JOBS, Outcome, files, places, run
+from tests.support.job_runs import JOBS, Outcome, files, findings, places, run
 from tests.support.leaks import leaked
 
 TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")
@@ -47,12 +47,6 @@ def plain_tables(spark: SparkSession) -> Iterator[None]:
     yield
     for name, old in before.items():
         spark.conf.set(name, old)
-
-
-def findings(done: Outcome) -> dict[str, int]:
-    """Return the number of findings by kind, without those of severity ``info``."""
-    report = json.loads(done.outputs["report.json"])
-    return {each["kind"]: each["count"] for each in report["findings"] if each["severity"] != "info"}
 
 
 def assert_no_secrets(done: Outcome) -> None:

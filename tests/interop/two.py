@@ -10,7 +10,8 @@ import hmac
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,8 @@ offsets.commit.timeout.ms=1000
 log.flush.start.offset.checkpoint.interval.ms=500
 log.index.size.max.bytes=65536
 """
+REST_SECONDS = 3
+"""Time after which idle brokers have written their checkpoints and replicated their records."""
 FETCH_SECONDS = 2
 """Time after which a pending replica fetch has ended (``replica.fetch.wait.max.ms`` is 500)."""
 GROUP, TRANSACTION = 0, 1
@@ -107,17 +110,17 @@ def two(work: Path = WORK) -> Iterator[Two]:
         second = Node.formatted(java, folder / "2", settings=SETTINGS, first=first)
         with first.running() as one:
             with second.running() as other:
-                _until("both brokers are there", lambda: len(admin.metadata(one.port).brokers) == 2)
+                until("both brokers are there", lambda: len(admin.metadata(one.port).brokers) == 2)
                 _healthy(one, other)
-                _copy_at_rest(one, other, folder / "healthy")
+                copy_at_rest((one, other), folder / "healthy")
                 writing = producers.enter_context(steady(one))
                 names = _names(one)
                 _kill(one, other, names)
             writing.finish()
             late = _afterwards(one, names)
-            time.sleep(2)  # until the checkpoints are written
+            time.sleep(REST_SECONDS)
             with one.paused():
-                _copy((one, other), folder / "killed")
+                copy((one, other), folder / "killed")
         yield Two(folder / "healthy", folder / "killed", late, names)
 
 
@@ -142,8 +145,8 @@ def _kill(one: Broker, other: Broker, names: Names) -> None:
     partition = next(number for number, leader in admin.leaders(one.port, "input").items() if leader == 2)
     admin.begin(other.port, names.kept)  # the broker now has a block of producer ids
     admin.commit(other.port, names.group, "input", 0, MOVED_ON)
-    size = _size(one, "input")
-    _until("the producers write", lambda: _size(one, "input") > size + 10_000)
+    before = size(one, "input-*")
+    until("the producers write", lambda: size(one, "input-*") > before + 10_000)
     with one.paused():
         time.sleep(FETCH_SECONDS)
         admin.produce(other.port, "input", partition, b"a lost record", acks=1)
@@ -163,37 +166,43 @@ def _afterwards(one: Broker, names: Names) -> Late:
     return hang(one.port, names.kept, "output", 1)
 
 
-def _copy_at_rest(one: Broker, other: Broker, target: Path) -> None:
+def copy_at_rest(brokers: Sequence[Broker], target: Path) -> None:
+    """Copy the log directories of idle brokers into folders named like those of the brokers. Raise InteropError."""
     for _ in range(ATTEMPTS):
-        time.sleep(2)  # until the checkpoints are written
-        with one.paused(), other.paused():
-            _copy((one, other), target)
-        if _ends(target / "1") == _ends(target / "2"):
+        time.sleep(REST_SECONDS)
+        with ExitStack() as paused:
+            for broker in brokers:
+                paused.enter_context(broker.paused())
+            copy(brokers, target)
+        if all(len(ends) == 1 for ends in _ends(target).values()):
             return
         shutil.rmtree(target)
-    raise InteropError("the brokers do not become idle: one has records that the other lacks")
+    raise InteropError("the brokers do not become idle: one has records that another lacks")
 
 
-def _copy(brokers: tuple[Broker, Broker], target: Path) -> None:
+def copy(brokers: Sequence[Broker], target: Path) -> None:
     for broker in brokers:
         shutil.copytree(broker.logs, target / broker.logs.parent.name)
 
 
-def _ends(logs: Path) -> dict[str, int]:
-    ends: dict[str, int] = {}
-    for path in sorted(logs.glob("*/*.log")):
-        with read_batch_headers(path) as read:
-            offsets = [offset for batch in read for offset in batch["last_offset"].to_pylist()]
-        if offsets:
-            ends[path.parent.name] = offsets[-1]
-    return ends
+def _ends(target: Path) -> dict[str, set[int]]:
+    """Return the last offsets of each partition's copies."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for folder in target.glob("*/*/"):
+        last = -1
+        for path in sorted(folder.glob("*.log")):
+            with read_batch_headers(path) as read:
+                last = max([last, *(offset for batch in read for offset in batch["last_offset"].to_pylist())])
+        found[folder.name].add(last)
+    return found
 
 
-def _size(broker: Broker, topic: str) -> int:
-    return sum(path.stat().st_size for path in broker.logs.glob(f"{topic}-*/*.log"))
+def size(broker: Broker, folders: str) -> int:
+    """Return the size of the segments in the folders that match a pattern."""
+    return sum(path.stat().st_size for path in broker.logs.glob(f"{folders}/*.log"))
 
 
-def _until(what: str, holds: Callable[[], bool]) -> None:
+def until(what: str, holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + SECONDS
     while not holds():
         if time.monotonic() > deadline:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import kafka_messages
 import pytest
-from job_files import at, data, segment
+from job_files import at, data, of_epoch, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
@@ -156,6 +156,38 @@ def test_highest_log_start_offset_of_replicas_is_used(spark: SparkSession, tmp_p
 
 
 PATHS = "path string, topic string, partition int"
+
+
+@pytest.mark.nightly
+def test_log_of_the_last_leader_determines_start_and_end(spark: SparkSession, tmp_path: Path) -> None:
+    """Topic ``few``: the new leader wrote fewer records than were lost; ``none``: no records; ``old``: it deleted some."""
+    logs = tmp_path / "logs"
+    dead, alive = logs / "dead", logs / "alive"
+    kept, *lost = (of_epoch(0, data(first, count=count)) for first, count in ((0, 20), (20, 10), (30, 5)))
+    for topic, new in (("few", [of_epoch(1, data(20, count=3))]), ("none", [])):
+        segment(dead, f"{topic}-0", kept, *lost)
+        segment(alive, f"{topic}-0", kept, *new)
+    checkpoint(alive / "none-0", "0 0", "1 20", name=LEADER_EPOCH)
+    segment(dead, "old-0", data(0, count=5))
+    segment(dead, "old-0", data(5, count=5), base=5)
+    segment(alive, "old-0", data(5, count=5), base=5)
+    commits(alive, few=27, none=34, old=3)
+    places = {
+        "few": (0, 23, 0, "beyond the log"),
+        "none": (0, 20, 0, "beyond the log"),
+        "old": (5, 10, 7, "below the log"),
+    }
+    for mode, more in (("whole", []), ("stored", ["--state", str(tmp_path / "state")])):
+        out = str(tmp_path / mode)
+        assert groups.main([str(logs), "--data", str(logs), "--output", out, "--quiet", *more]) == 1
+        rows = spark.read.parquet(f"{out}/offsets").collect()
+        assert {row.topic: (row.start_offset, row.end_offset, row.lag, row.place) for row in rows} == places
+    out = str(tmp_path / "transactions")
+    assert transactions_job.main([str(logs), "--output", out, "--quiet"]) == 0
+    rows = spark.read.parquet(f"{out}/partitions").where("not startswith(topic, '__')").collect()
+    assert {row.topic: (row.log_start_offset, row.next_offset) for row in rows} == {
+        topic: place[:2] for topic, place in places.items()
+    }
 
 
 @pytest.mark.nightly

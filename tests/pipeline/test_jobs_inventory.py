@@ -8,12 +8,13 @@ from uuid import UUID
 
 import kafka_messages as km
 import pytest
-from job_files import at, coordinator, data, marker, metadata, segment
+from job_files import at, coordinator, data, marker, metadata, of_epoch, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_records.segments.batch_writer import write_batches
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from pyspark.sql import SparkSession
 
+from kafka_messages_spark.jobs import batching
 from kafka_messages_spark.jobs.inventory import main
 from tests.support.leaks import leaked, secret
 
@@ -178,3 +179,24 @@ def test_unknown_flags_are_missing_without_internal_topics(
         "group offsets  no segments of __consumer_offsets: unread topics are unknown\n",
     ):
         assert line in printed
+
+
+@pytest.mark.nightly
+def test_records_that_a_failover_lost_do_not_count(spark: SparkSession, tmp_path: Path) -> None:
+    kept, *lost = (of_epoch(0, data(first, count=count)) for first, count in ((0, 4), (4, 2), (6, 3), (9, 3)))
+    segment(tmp_path / "dead", "orders-0", kept, *lost)
+    segment(tmp_path / "alive", "orders-0", kept, of_epoch(1, data(4, count=3)))
+    for name, job in (("inventory", main), ("batching", batching.main)):
+        assert job([str(tmp_path), "--output", str(tmp_path / name), "--quiet"]) == 0
+        (row,) = spark.read.parquet(f"{tmp_path}/{name}/topics").collect()
+        assert (row.batches, row.records) == (2, 7)
+
+
+@pytest.mark.nightly
+def test_damaged_leader_epoch_does_not_hide_records(spark: SparkSession, tmp_path: Path) -> None:
+    batches = [of_epoch(2, data(offset)) for offset in range(4)]
+    segment(tmp_path / "one", "orders-0", batches[0], of_epoch(1 << 20, batches[1]), *batches[2:])
+    segment(tmp_path / "two", "orders-0", *batches[:3])
+    assert main([str(tmp_path), "--output", str(tmp_path / "out"), "--quiet"]) == 0
+    (row,) = spark.read.parquet(f"{tmp_path}/out/topics").collect()
+    assert (row.batches, row.records) == (4, 4)

@@ -297,8 +297,9 @@ def test_coordinator_record_of_older_leader_epoch_is_ignored(
 
 @pytest.mark.parametrize("at_offset", [1, 2])
 def test_data_replaced_by_a_newer_leader_epoch_is_ignored(at_offset: int, spark: SparkSession, tmp_path: Path) -> None:
-    before = [data(each, each) for each in range(1, at_offset)]
-    segment(tmp_path / "dead", "orders-0", data(0, 0, producer=4), *before, data(at_offset, 1, producer=5))
+    before = [data(0, 0, producer=4), *(data(each, each) for each in range(1, at_offset))]
+    lost = data(at_offset, 1, producer=5)
+    segment(tmp_path / "dead", "orders-0", *(of_epoch(0, each) for each in (*before, lost)))
     later = (data(1, 2, count=2), marker("COMMIT", 3, 3, 4))
     segment(tmp_path / "alive", "orders-0", *(of_epoch(1, each) for each in later))
     found = transactions.find_transactions(read_batches(spark, [str(tmp_path)])).collect()

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from kafka_messages_spark.analyses import packed as packed_batches
+from kafka_messages_spark.analyses.copies import lost_epochs
 from kafka_messages_spark.analyses.groups import committed_offsets
 from kafka_messages_spark.analyses.lag import STATUSES, with_lag_times, with_statuses, worst_status
 from kafka_messages_spark.analyses.transactions import partition_offsets, stable_offsets
@@ -86,7 +87,8 @@ def test_packed_batches_give_the_same_lag_times(
         offsets, "group string, topic string, partition int, committed_offset long, lag long"
     )
     whole, near = (spark.createDataFrame(pa.Table.from_batches(each)) for each in (rows, packs))
-    near = packed_batches.batches_near(near.withColumn("corrupt", F.lit(None).cast("string")), committed)
+    near = near.withColumn("corrupt", F.lit(None).cast("string"))
+    near = packed_batches.batches_near(near, committed, lost_epochs(near))
     wanted = {tuple(row) for row in with_lag_times(committed, whole, 100_000).collect()}
     assert {tuple(row) for row in with_lag_times(committed, near, 100_000).collect()} == wanted
     assert len({row[-2:] for row in wanted}) > 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,12 @@ def run(job: str, given: Sequence[str], out: Path, capfd: pytest.CaptureFixture[
     status = module.main([*given, *places(out)])
     printed = capfd.readouterr()
     return Outcome(status, {"stdout": printed.out.encode(), "stderr": printed.err.encode(), **files(out)}, out)
+
+
+def findings(done: Outcome) -> dict[str, int]:
+    """Return the number of findings by kind, without those of severity ``info``."""
+    report = json.loads(done.outputs["report.json"])
+    return {each["kind"]: each["count"] for each in report["findings"] if each["severity"] != "info"}
 
 
 def places(out: Path) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ..sources._checkpoint_files import LEADER_EPOCH, CheckpointFiles
-from ._expressions import NAME_OFFSET
+from ._expressions import NAME_OFFSET, folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -50,13 +50,17 @@ def read_checkpoints(
 def log_start_offsets(files: DataFrame, checkpoints: DataFrame) -> DataFrame:
     """Return ``first_segment`` and ``last_segment`` (base offsets), and ``checkpoint``, for each partition.
 
-    ``files`` has ``path``, ``topic`` and ``partition``. ``checkpoint`` is the highest log start offset in the
-    checkpoint files of the replicas, or null.
+    ``files`` has ``path``, ``topic`` and ``partition``. ``first_segment`` is the highest one of the replicas: each has all
+    records from its own on. ``checkpoint`` is the highest log start offset in their checkpoint files, or null.
     """
     name = F.regexp_extract("path", NAME_OFFSET, 1)
-    named = files.select("topic", "partition", F.when(name != "", name.cast("long")).alias("name_offset"))
-    segments = named.groupBy("topic", "partition").agg(
-        F.min("name_offset").alias("first_segment"), F.max("name_offset").alias("last_segment")
+    replica = folder("path").alias("replica")
+    named = files.select("topic", "partition", replica, F.when(name != "", name.cast("long")).alias("name_offset"))
+    replicas = named.groupBy("topic", "partition", "replica").agg(
+        F.min("name_offset").alias("first"), F.max("name_offset").alias("last")
+    )
+    segments = replicas.groupBy("topic", "partition").agg(
+        F.max("first").alias("first_segment"), F.max("last").alias("last_segment")
     )
     entries = checkpoints.where("problem is null").groupBy("topic", "partition")
     highest = entries.agg(F.max("offset").alias("checkpoint"))

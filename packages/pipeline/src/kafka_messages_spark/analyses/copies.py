@@ -8,12 +8,12 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ..columns.frames import require
-from ._expressions import log_of
+from ._expressions import LOG, folder, log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["counts", "once"]
+__all__ = ["counts", "lost_epochs", "once", "without_lost"]
 
 _RANK = "kafka_messages_copy"
 # Columns that are equal in all copies, even after cleaning.
@@ -39,6 +39,37 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
     window = Window.partitionBy(*keys).orderBy(*(order or [number]))
     ranked = rows.withColumn(_RANK, F.row_number().over(window))
     return ranked.where((F.col(_RANK) == 1) | number.isNull()).drop(_RANK)
+
+
+def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None) -> DataFrame:
+    """Return the leader epochs whose last batches a failover lost, with the offset ``lost_from``.
+
+    Replicas truncate the log of a leader where the log of the next one starts (KIP-101). ``epochs`` has the entries of
+    the ``leader-epoch-checkpoint`` files; without it, an epoch starts at its first batch. Folders with decreasing epochs
+    are damaged and do not count.
+    """
+    first, replica = F.coalesce("base_offset", "last_offset").alias("start"), folder().alias("replica")
+    starts = batches.where("leader_epoch >= 0").select(*LOG, replica, "leader_epoch", first, "last_offset")
+    if epochs is not None:
+        known = epochs.where("problem is null").select(*LOG, replica, "leader_epoch", F.col("offset").alias("start"))
+        starts = starts.unionByName(known, allowMissingColumns=True)
+    is_damaged = F.max(F.expr("last >= lost_from")).over(Window.partitionBy(*LOG, "replica"))
+    found = _with_later_start(starts, *LOG, "replica").withColumn("is_damaged", is_damaged)
+    of_leader = _with_later_start(found.where("not coalesce(is_damaged, false)"), *LOG)
+    return of_leader.where("last >= lost_from").select(*LOG, "leader_epoch", "lost_from")
+
+
+def _with_later_start(rows: DataFrame, *keys: str) -> DataFrame:
+    last = "last" if "last" in rows.columns else "last_offset"
+    each = rows.groupBy(*keys, "leader_epoch").agg(F.min("start").alias("start"), F.max(last).alias("last"))
+    later = Window.partitionBy(*keys).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
+    return each.withColumn("lost_from", F.min("start").over(later))
+
+
+def without_lost(batches: DataFrame, lost: DataFrame) -> DataFrame:
+    """Leave out the batches in ``lost``, the result of ``lost_epochs``."""
+    joined = batches.join(F.broadcast(lost), [*LOG, "leader_epoch"], "left")
+    return joined.where(F.coalesce(F.col("last_offset") < F.col("lost_from"), F.lit(True))).select(batches.columns)
 
 
 def counts(rows: DataFrame) -> DataFrame:

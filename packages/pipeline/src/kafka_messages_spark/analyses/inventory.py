@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ._expressions import folder, log_of
-from .copies import once
+from .copies import lost_epochs, once, without_lost
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -118,6 +118,7 @@ def _of_files(files: DataFrame) -> DataFrame:
 
 def _of_batches(batches: DataFrame) -> DataFrame:
     segments = batches.where(~F.col("file").endswith(".checkpoint"))
+    segments = without_lost(segments, lost_epochs(segments))
     rows = once(segments, *log_of(segments), F.coalesce("base_offset", "last_offset"))
     is_sound = F.col("corrupt").isNull()
     is_data = is_sound & ~F.col("is_control") & (F.coalesce("records", F.lit(1)) > 0)

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
+from .copies import without_lost
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -18,7 +20,10 @@ __all__ = ["batches_near", "packed", "unpacked"]
 _MOST = 1000
 _LOG = ("topic", "partition")
 _PACKED = ("last_offset", "first_timestamp", "max_timestamp")
-_OF_BATCH = ("topic", "partition", "file", "position", "base_offset", "last_offset", "max_timestamp", "producer_id")
+_OF_BATCH = (
+    *("topic", "partition", "file", "position", "base_offset", "last_offset", "max_timestamp", "leader_epoch"),
+    "producer_id",
+)
 _SUMS = [
     ("position", "max"),
     ("first", "min"),
@@ -31,20 +36,25 @@ _SUMS = [
 def packed(batches: pa.RecordBatch) -> pa.RecordBatch:
     """Pack the batches of one file, as rows of ``read_batches``, for ``partition_offsets`` and ``batches_near``.
 
-    A row has the lowest ``base_offset`` and the highest values of up to 1,000 batches, and their number as ``batches``.
+    A row has the lowest ``base_offset`` and the highest values of up to 1,000 batches of a leader epoch, and their number
+    as ``batches``.
     ``lowest`` is the lowest last offset, and ``packed`` has offsets and times of each. Corrupt batches keep their rows.
     """
     table = pa.Table.from_batches([batches])
     is_sound = pc.is_null(table["corrupt"])
     sound, corrupt = table.filter(is_sound), table.filter(pc.invert(is_sound))
-    starts = np.arange(0, len(sound), _MOST)
+    number = np.arange(len(sound))
+    is_new = np.diff(pc.fill_null(sound["leader_epoch"], -1).to_numpy(), prepend=-2) != 0
+    since = number - np.maximum.accumulate(np.where(is_new, number, 0))
+    starts = np.flatnonzero(since % _MOST == 0)
     first = pc.coalesce(sound["base_offset"], sound["last_offset"])
-    numbered = sound.append_column("row", pa.array(np.arange(len(sound)) // _MOST)).append_column("first", first)
+    row = np.searchsorted(starts, number, "right")
+    numbered = sound.append_column("row", pa.array(row)).append_column("first", first)
     sums = numbered.group_by("row").aggregate([*_SUMS, ("row", "count")]).sort_by("row")
     each = pa.StructArray.from_arrays([sound[name].combine_chunks() for name in _PACKED], names=list(_PACKED))
     lists = pa.ListArray.from_arrays(pa.array(np.append(starts, len(sound)), pa.int32()), each)
     columns = {
-        **{name: sound[name].take(starts) for name in ("topic", "partition", "file")},
+        **{name: sound[name].take(starts) for name in ("topic", "partition", "file", "leader_epoch")},
         **{name: sums[f"{name}_max"] for name in ("position", "last_offset", "max_timestamp")},
         "base_offset": sums["first_min"],
         "lowest": sums["last_offset_min"],
@@ -65,13 +75,15 @@ def packed(batches: pa.RecordBatch) -> pa.RecordBatch:
 def unpacked(rows: DataFrame) -> DataFrame:
     """Return the sound batches in ``packed`` rows, with their last offset and times."""
     none = F.lit(None).cast(rows.schema["corrupt"].dataType).alias("corrupt")
-    return rows.select(*_LOG, F.explode("packed").alias("each")).select(*_LOG, "each.*", none)
+    exploded = rows.select(*_LOG, "leader_epoch", F.explode("packed").alias("each"))
+    return exploded.select(*_LOG, "leader_epoch", "each.*", none)
 
 
-def batches_near(rows: DataFrame, offsets: DataFrame) -> DataFrame:
+def batches_near(rows: DataFrame, offsets: DataFrame, lost: DataFrame) -> DataFrame:
     """Return the sound batches that contain or follow the ``committed_offset`` of ``offsets``, and others combined.
 
-    ``with_lag_times`` finds the same times in them as in all batches.
+    ``with_lag_times`` finds the same times in them as in all batches. Batches in ``lost`` (``copies.lost_epochs``) are
+    left out.
     """
     sound = rows.where("corrupt is null").withColumn("row", F.struct("file", "position"))
     wanted = offsets.select(*_LOG, F.col("committed_offset").alias("at")).where("at is not null").distinct()
@@ -79,5 +91,5 @@ def batches_near(rows: DataFrame, offsets: DataFrame) -> DataFrame:
     until = wanted.join(ends, [*_LOG]).where("end >= at").groupBy(*_LOG, "at").agg(F.min("end").alias("until"))
     near = sound.join(until, [*_LOG]).where("last_offset >= at and lowest <= until").select("row").distinct()
     others = sound.join(near, "row", "left_anti").withColumn("first_timestamp", F.lit(None).cast("timestamp"))
-    found = unpacked(sound.join(near, "row", "left_semi"))
+    found = without_lost(unpacked(sound.join(near, "row", "left_semi")), lost)
     return found.unionByName(others.select(found.columns))

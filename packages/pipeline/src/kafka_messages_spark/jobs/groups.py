@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -18,7 +19,8 @@ from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.analyses._expressions import log_of
 from kafka_messages_spark.analyses.batches import batches_in
-from kafka_messages_spark.analyses.checkpoints import LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses.checkpoints import LEADER_EPOCH, LOG_START_OFFSET, log_start_offsets
+from kafka_messages_spark.analyses.copies import lost_epochs, without_lost
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.lag import with_lag_times, with_statuses, worst_status
 from kafka_messages_spark.analyses.packed import batches_near, packed, unpacked
@@ -83,17 +85,18 @@ def work(job: Job) -> None:
             raise invalid_argument(f"groups: {option} requires --data")
     records = job.keep(records_of(job, "records", job.segments_of(args.paths, TOPIC), consumer_offsets))
     of_topics = _options.of_topics(args.topics)
-    batches, partitions, damaged = _data(job)
-    unreadable = [_output.bad_records(records), *damaged]
+    data = _data(job)
+    partitions = data.partitions if data else None
+    unreadable = [_output.bad_records(records), *(data.unreadable if data else ())]
     commits = job.keep(_of_groups(groups.offset_commits(records), args.group).where(of_topics))
     history = job.keep(groups.offset_history(commits, records, jump=args.jump))
     now, as_of = None, None
-    if batches is not None:
-        now, as_of = job.as_of(batches.select("max_timestamp").union(records.select("timestamp")))
+    if data:
+        now, as_of = job.as_of(data.batches.select("max_timestamp").union(records.select("timestamp")))
     tables = {
         "commits": commits,
         "history": history,
-        "offsets": job.keep(_offsets(history, partitions, batches, now)),
+        "offsets": job.keep(_offsets(history, data, now)),
         "resets": groups.resets(history),
         "storms": groups.commit_storms(commits, least=args.storm),
         "removed_offsets": groups.removed_offsets(history),
@@ -109,7 +112,7 @@ def work(job: Job) -> None:
         tables |= {name: tables[name].where(job.recent(time)) for name, time in _TIMES.items()}
         sums = _groups(records, tables, args.group)
     job.progress("detecting resets and storms")
-    each = None if batches is None else unpacked(batches)
+    each = data.each if data else None
     picture = charts.picture(tables["history"], tables["offsets"], each) if job.draws else None
     _report(job, records, tables, sums, as_of, picture)
     if job.exports:
@@ -119,27 +122,43 @@ def work(job: Job) -> None:
     job.unreadable(reduce(DataFrame.unionByName, unreadable))
 
 
-def _data(job: Job) -> tuple[DataFrame | None, DataFrame | None, list[DataFrame]]:
+@dataclass(frozen=True)
+class _Data:
+    # Packed batches.
+    batches: DataFrame
+    # Batches that a failover lost.
+    lost: DataFrame
+    partitions: DataFrame
+    unreadable: Sequence[DataFrame]
+
+    @property
+    def each(self) -> DataFrame:
+        return without_lost(unpacked(self.batches), self.lost)
+
+
+def _data(job: Job) -> _Data | None:
     if not job.args.data:
-        return None, None, []
+        return None
     files = job.files(job.args.data, "data segments")
     batches = rows_of(job, "batches", files, lambda found, _: batches_in(found, condense=packed))
-    checkpoints = job.checkpoint(job.args.data, LOG_START_OFFSET)
-    partitions = partition_offsets(batches, log_start_offsets(files, checkpoints))
-    return batches, partitions, [_output.corrupt_batches(batches), _output.damaged_checkpoints(checkpoints)]
+    checkpoints, epochs = (job.checkpoint(job.args.data, name) for name in (LOG_START_OFFSET, LEADER_EPOCH))
+    lost = job.keep(lost_epochs(batches, epochs))
+    partitions = partition_offsets(batches, log_start_offsets(files, checkpoints), lost)
+    damaged = [_output.corrupt_batches(batches), *map(_output.damaged_checkpoints, (checkpoints, epochs))]
+    return _Data(batches, lost, partitions, damaged)
 
 
 def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
     return rows.where(F.col("group").isin(chosen)) if chosen else rows
 
 
-def _offsets(history: DataFrame, partitions: DataFrame | None, batches: DataFrame | None, now: int | None) -> DataFrame:
-    offsets = groups.committed_offsets(history, partitions)
-    if batches is None:
+def _offsets(history: DataFrame, data: _Data | None, now: int | None) -> DataFrame:
+    offsets = groups.committed_offsets(history, data.partitions if data else None)
+    if data is None:
         missing = {"time_lag_ms": "long", "oldest_unread_ms": "long", "status": "string", "complete": "double"}
         return offsets.withColumns({name: F.lit(None).cast(kind) for name, kind in missing.items()})
-    with_ages = with_lag_times(offsets, batches_near(batches, offsets), now)
-    return with_statuses(with_ages, history, unpacked(batches), now or 0)
+    with_ages = with_lag_times(offsets, batches_near(data.batches, offsets, data.lost), now)
+    return with_statuses(with_ages, history, data.each, now or 0)
 
 
 def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] | None) -> DataFrame:

@@ -19,10 +19,12 @@ from kafka_messages_spark.analyses import transactions as txn
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import (
     HIGH_WATERMARK,
+    LEADER_EPOCH,
     LOG_START_OFFSET,
     high_watermarks,
     log_start_offsets,
 )
+from kafka_messages_spark.analyses.copies import lost_epochs
 from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import transactions as charts
@@ -65,12 +67,14 @@ def work(job: Job) -> None:
         read, unread = _coordinators(of_states)
         of_data = unreadable.where(F.coalesce("topic", F.lit("")) != STATE_TOPIC)
         unreadable = of_data.unionByName(_output.bad_records(records))
-    checkpoints = job.checkpoint(args.paths, LOG_START_OFFSET)
-    watermarks = job.checkpoint(args.paths, HIGH_WATERMARK)
-    for each in (checkpoints, watermarks):
+    checkpoints, watermarks, epochs = (
+        job.checkpoint(args.paths, name) for name in (LOG_START_OFFSET, HIGH_WATERMARK, LEADER_EPOCH)
+    )
+    for each in (checkpoints, watermarks, epochs):
         unreadable = unreadable.unionByName(_output.damaged_checkpoints(each))
-    partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints)))
-    found = job.keep(txn.find_transactions(batches))
+    lost = job.keep(lost_epochs(batches, epochs))
+    partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints), lost))
+    found = job.keep(txn.find_transactions(batches, lost))
     times = [partitions.select("last_timestamp"), *([states.select("timestamp")] if states is not None else [])]
     now, as_of = job.as_of(reduce(DataFrame.union, times))
     recent = job.recent("marker_timestamp")

@@ -15,7 +15,7 @@ from ..._core.spark_types import struct_type
 from ...columns._bytes import Ints
 from .._expressions import folder
 from ..batches import batches_in
-from ..copies import once
+from ..copies import lost_epochs, once, without_lost
 from ._uncompressed import UNCOMPRESSED
 
 if TYPE_CHECKING:
@@ -87,8 +87,9 @@ def combined_batches(files: DataFrame) -> DataFrame:
 
 
 def without_copies(batches: DataFrame) -> DataFrame:
-    """Combine the sound ones of ``sized_batches``, each once."""
+    """Combine the sound ones of ``sized_batches``, each once, without those that a failover lost."""
     sound = batches.where("corrupt is null and fault is null")
+    sound = without_lost(sound, lost_epochs(sound))
     number = F.coalesce("base_offset", "last_offset")
 
     def combine(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

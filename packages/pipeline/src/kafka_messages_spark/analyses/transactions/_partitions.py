@@ -47,18 +47,19 @@ def condensed(rows: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> DataFrame:
+def partition_offsets(batches: DataFrame, starts: DataFrame | None = None, lost: DataFrame | None = None) -> DataFrame:
     """Return offsets, files, batches, corrupt places and gaps of each partition; ``batches`` may be ``condensed``.
 
     ``log_start_offset`` comes from ``starts`` (``checkpoints.log_start_offsets``), or else from file names and offsets.
-    ``starts`` also adds partitions without batches.
+    ``starts`` also adds partitions without batches. ``lost`` (``copies.lost_epochs``) ends the logs of former leaders.
     ``gaps`` are structs of ``start`` and exclusive ``end``.
     """
     is_sound = F.col("corrupt").isNull() if "corrupt" in batches.columns else F.lit(True)
     count = F.col("batches") if "batches" in batches.columns else F.lit(1)
+    of_file = ["file", *(["leader_epoch"] if lost is not None else [])]
     files = (
         with_names(batches, "partition_offsets")
-        .groupBy(*LOG, "file")
+        .groupBy(*LOG, *of_file)
         .agg(
             F.coalesce(F.sum(F.when(is_sound, count)), F.lit(0)).cast("long").alias("batches"),
             F.count_if(~is_sound).alias("corrupt"),
@@ -67,6 +68,11 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> Da
             F.max("max_timestamp").alias("last_timestamp"),
         )
     )
+    if lost is not None:
+        files = files.join(F.broadcast(lost), [*LOG, "leader_epoch"], "left").where(
+            "lost_from is null or first_offset < lost_from"
+        )
+        files = files.withColumn("next_offset", F.least("next_offset", "lost_from"))
     before = Window.partitionBy(*LOG).orderBy("first_offset", "next_offset").rowsBetween(Window.unboundedPreceding, -1)
     reached = F.max("next_offset").over(before)
     gap = F.when(
@@ -79,7 +85,7 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None) -> Da
         files.withColumns({"reached": reached, "begins": begins})
         .groupBy(*LOG)
         .agg(
-            F.count_if(F.col("batches") > 0).alias("files"),
+            F.count_distinct(F.when(F.col("batches") > 0, F.col("file"))).alias("files"),
             F.sum("batches").alias("batches"),
             F.min("first_offset").alias("first_offset"),
             F.max("next_offset").alias("next_offset"),
@@ -103,7 +109,7 @@ def _with_starts(partitions: DataFrame, starts: DataFrame) -> DataFrame:
         "next_offset": F.greatest("next_offset", "last_segment"),
         "gaps": F.coalesce("gaps", none),
         # With tiered storage, the checkpoint may be below the first local file.
-        "log_start_offset": F.coalesce("checkpoint", "log_start_offset", "first_segment"),
+        "log_start_offset": F.coalesce("checkpoint", "first_segment", "log_start_offset"),
     }
     return both.withColumns(known).select(*partitions.columns)
 

@@ -8,14 +8,16 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from .._expressions import LOG, with_names
-from ..copies import once
+from ..copies import lost_epochs, once, without_lost
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def find_transactions(batches: DataFrame) -> DataFrame:
-    """Return one row per transaction and partition; copies of a batch count once.
+def find_transactions(batches: DataFrame, lost: DataFrame | None = None) -> DataFrame:
+    """Return one row per transaction and partition; copies of a batch count once, batches that a failover lost do not.
+
+    ``lost`` is the result of ``copies.lost_epochs``, by default that of ``batches``.
 
     ``status`` is committed, aborted or open. Offsets and times of data are null for a marker without data. ``bytes`` is the
     stored size, ``duration_ms`` the time from the first record to the marker. ``may_begin_earlier`` is true if retention
@@ -24,7 +26,9 @@ def find_transactions(batches: DataFrame) -> DataFrame:
     named = _sound(batches, "find_transactions")
     is_marker = F.col("is_control") & F.col("control_type").isin("COMMIT", "ABORT")
     is_relevant = is_marker | (F.col("is_transactional") & ~F.col("is_control"))
-    relevant = _without_lost(named.where((F.col("producer_id") >= 0) & is_relevant), named)
+    relevant = named.where((F.col("producer_id") >= 0) & is_relevant)
+    if "leader_epoch" in named.columns:
+        relevant = without_lost(relevant, lost_epochs(named) if lost is None else lost)
     some = once(relevant, *LOG, "producer_id", "base_offset")
     some = some.withColumn("marker", is_marker)
     in_order = Window.partitionBy(*LOG, "producer_id").orderBy("base_offset")
@@ -62,18 +66,6 @@ def find_transactions(batches: DataFrame) -> DataFrame:
 def _sound(batches: DataFrame, owner: str) -> DataFrame:
     named = with_names(batches, owner)
     return named.where("corrupt is null") if "corrupt" in batches.columns else named
-
-
-def _without_lost(some: DataFrame, batches: DataFrame) -> DataFrame:
-    """Drop batches that replicas truncate: a leader's log ends where the next leader starts (KIP-101)."""
-    if "leader_epoch" not in batches.columns:
-        return some
-    of_leader = [*LOG, "leader_epoch"]
-    later = Window.partitionBy(*LOG).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
-    begins = batches.groupBy(*of_leader).agg(F.min("base_offset").alias("begins"))
-    ends = begins.select(*of_leader, F.min("begins").over(later).alias("ends"))
-    is_lost = F.coalesce(F.col("base_offset") >= F.col("ends"), F.lit(False))
-    return some.join(ends, of_leader, "left").where(~is_lost).select(some.columns)
 
 
 def _of_transaction() -> list[Column]:
