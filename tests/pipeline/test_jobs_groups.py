@@ -158,12 +158,12 @@ def test_groups_job_reports_resets_and_lag(
     content = json.loads(Path(as_json).read_text())
     (lags,) = (each["tables"][0] for each in content["sections"] if each["title"] == "Lag by partition")
     assert [tuple(row.values()) for row in lags["rows"]] == [
-        ("old", "orders", 1, 1, 120, 119, 119_000, 300_000, "STOP", 0.1),
-        ("exact", "orders", 0, 4, 38, 34, 29_000, 300_000, "STOP", 0.1),
-        ("billing", "orders", 0, 7, 38, 31, 29_000, 300_000, "STOP", 0.1),
-        ("audit", "orders", 1, 139, 120, 0, 0, 0, "OK", 1.0),
+        ("old", "orders", 1, 1, 120, 119, 119_000, 300_000, "STOP", "2026-09-21T14:13:20.000Z"),
+        ("exact", "orders", 0, 4, 38, 34, 29_000, 300_000, "STOP", "2026-09-21T14:13:20.000Z"),
+        ("billing", "orders", 0, 7, 38, 31, 29_000, 300_000, "STOP", "2026-09-21T14:13:20.000Z"),
+        ("audit", "orders", 1, 139, 120, 0, 0, 0, "OK", None),
     ]
-    assert [column["name"] for column in lags["columns"]][5:] == [*LAG, "complete"]
+    assert [column["name"] for column in lags["columns"]][5:] == [*LAG, "unread_since"]
     figures = content["figures"]
     assert (figures["partitions"], figures["lag"], figures["oldest_unread_ms"], figures["err"]) == (4, 184, 300_000, 3)
     assert {"kind": "group with status ERR", "severity": "info", "count": 3} in content["findings"]

@@ -83,17 +83,17 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 FLAGS = {
     "__cluster_metadata": ["stale", "tiny"],
-    "__consumer_offsets": ["stale", "tiny"],
-    "__share_group_state": ["stale", "tiny"],
+    "__consumer_offsets": ["stale", "tiny", "deleted"],
+    "__share_group_state": ["stale", "tiny", "deleted"],
     "bare": ["unread", "empty"],
-    "damaged": ["unread"],
+    "damaged": ["unread", "deleted"],
     "gone": ["unread", "unreplicated", "no files"],
     "large": ["unread", "unreplicated"],
     "old": ["stale", "tiny", "unreplicated"],
     "orders": [],
-    "raw": ["tiny"],
+    "raw": ["tiny", "deleted"],
     "shared": ["tiny"],
-    "torn": ["unread", "tiny"],
+    "torn": ["unread", "tiny", "deleted"],
 }
 
 
@@ -143,6 +143,7 @@ def test_topics_are_listed_with_sizes_settings_and_flags(
         "empty": 1,
         "unreplicated": 3,
         "no_files": 1,
+        "deleted": 5,
     }
     found = {each["kind"]: (each["severity"], each["count"]) for each in content["findings"]}
     assert found.pop("unreadable") == ("error", 1)
@@ -151,7 +152,7 @@ def test_topics_are_listed_with_sizes_settings_and_flags(
         "as of          2026-10-31 14:13:40.000Z, the newest record read\n",
         f"metadata       up to offset {len(STATE) - 1}\n",
         "group offsets  1 partitions of __consumer_offsets, 1 partitions of __share_group_state\n",
-        "flags          4 stale, 5 unread, 7 tiny, 1 empty, 3 unreplicated, 1 no files\n",
+        "flags          4 stale, 5 unread, 7 tiny, 1 empty, 3 unreplicated, 1 no files, 5 deleted\n",
     ):
         assert line in printed
     families = {each.name: each.samples for each in text_string_to_metric_families(places["prom"].read_text())}

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FLAGS", "STALE_DAYS", "inventory", "settings_of_topics"]
 
-FLAGS = ("stale", "unread", "tiny", "empty", "unreplicated", "no files")
+FLAGS = ("stale", "unread", "tiny", "empty", "unreplicated", "no files", "deleted")
 # Days without a new record that make a topic stale.
 STALE_DAYS = 30
 _DAY_MS = 86_400_000
 _TINY = 1 << 20
+# Not in the metadata log.
+_METADATA, _UNNAMED = "__cluster_metadata", "(folders without a topic name)"
 # ConfigResource.Type.TOPIC
 _TOPIC = "2"
 # The only settings that are read, so that no secret is.
@@ -81,13 +83,14 @@ def inventory(
     known = {"partitions": "long", "replication_factor": "int", "topic_id": "string", "groups": "long"}
     known |= {_column(setting): kind for setting, kind in _SETTINGS.items()} | {"retention_source": "string"}
     unknown = {name: F.lit(None).cast(kind) for name, kind in known.items() if name not in joined.columns}
+    is_unknown = F.lit(settings is not None) & F.col("retention_source").isNull()
     counts = ["files", "replicas", "bytes", "stored_bytes", "batches", "records", "unreadable"]
     return (
         (joined.withColumns(unknown) if unknown else joined)
         .fillna(0, counts)
         .select(
             "topic",
-            _flags(as_of - stale_days * _DAY_MS).alias("flags"),
+            _flags(as_of - stale_days * _DAY_MS, is_unknown).alias("flags"),
             *("bytes", "stored_bytes", "retention_ms", "retention_bytes", "cleanup_policy"),
             F.coalesce("retention_source", F.lit("unknown")).alias("retention_source"),
             "replication_factor",
@@ -140,10 +143,10 @@ def _of_batches(batches: DataFrame) -> DataFrame:
 
 
 def _named() -> Column:
-    return F.coalesce("topic", F.lit("(folders without a topic name)")).alias("topic")
+    return F.coalesce("topic", F.lit(_UNNAMED)).alias("topic")
 
 
-def _flags(stale_before: int) -> Column:
+def _flags(stale_before: int, is_unknown: Column) -> Column:
     has_files, is_empty, is_read = F.col("files") > 0, F.col("batches") == 0, F.col("unreadable") == 0
     # A file with bytes and without a batch may be damaged.
     is_known = (F.col("bytes") == 0) | (F.col("sound") > 0)
@@ -154,5 +157,6 @@ def _flags(stale_before: int) -> Column:
         has_files & is_empty & is_read & is_known,
         F.col("replication_factor") == 1,
         ~has_files,
+        is_unknown & ~F.col("topic").isin(_METADATA, _UNNAMED),
     )
     return F.array_compact(F.array(*(F.when(is_so, flag) for is_so, flag in zip(conditions, FLAGS, strict=True))))

@@ -28,11 +28,12 @@ _PLACE = ("log_topic", "log_partition", "log_offset")
 
 
 def with_lag_times(offsets: DataFrame, batches: DataFrame, as_of: int | None = None) -> DataFrame:
-    """Add two ages of the next record to read, in milliseconds, to the result of ``groups.committed_offsets``.
+    """Add the time and two ages (milliseconds) of the next record to read to the result of ``groups.committed_offsets``.
 
-    ``time_lag_ms`` is relative to the newest record of the partition, ``oldest_unread_ms`` to ``as_of`` (milliseconds
-    since the epoch; null without it). Both are 0 without lag, null if unknown, and may be too large by the time that
-    the record's batch spans. ``batches`` are those of the data segments.
+    ``unread_since`` is the timestamp of that record, null without lag. ``time_lag_ms`` is relative to the newest record
+    of the partition, ``oldest_unread_ms`` to ``as_of`` (milliseconds since the epoch; null without it). Both ages are 0
+    without lag, null if unknown, and may be too large by the time that the record's batch spans. ``batches`` are those
+    of the data segments.
     """
     for name in (*_LOG, "first_timestamp", "max_timestamp", "last_offset"):
         require(batches, name, "with_lag_times")
@@ -53,7 +54,8 @@ def with_lag_times(offsets: DataFrame, batches: DataFrame, as_of: int | None = N
         return F.when(F.col("row.lag") == 0, F.lit(0)).when(F.col("row.lag") > 0, behind).cast("long")
 
     ages = [age(F.col("newest")).alias("time_lag_ms"), age(F.lit(as_of).cast("long")).alias("oldest_unread_ms")]
-    return found.where("row is not null").select("row.*", *ages)
+    since = F.when(F.col("row.lag") > 0, F.timestamp_millis("next")).alias("unread_since")
+    return found.where("row is not null").select("row.*", *ages, since)
 
 
 def with_statuses(offsets: DataFrame, history: DataFrame, batches: DataFrame, as_of: int) -> DataFrame:

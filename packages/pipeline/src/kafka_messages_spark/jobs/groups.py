@@ -35,7 +35,8 @@ from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
-_PARTITION = ("group", "topic", "partition")
+_KEY = ("topic", "partition")
+_PARTITION = ("group", *_KEY)
 # Columns of lag in the tables of groups and offsets.
 _LAG = ("lag", "time_lag_ms", "oldest_unread_ms", "status")
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log", "partitions")
@@ -155,10 +156,15 @@ def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
 def _offsets(history: DataFrame, data: _Data | None, now: int | None) -> DataFrame:
     offsets = groups.committed_offsets(history, data.partitions if data else None)
     if data is None:
-        missing = {"time_lag_ms": "long", "oldest_unread_ms": "long", "status": "string", "complete": "double"}
+        missing = {"time_lag_ms": "long", "oldest_unread_ms": "long", "unread_since": "timestamp"}
+        missing |= {"status": "string", "complete": "double", "diverges_at": "long"}
         return offsets.withColumns({name: F.lit(None).cast(kind) for name, kind in missing.items()})
     with_ages = with_lag_times(offsets, batches_near(data.batches, offsets, data.lost), now)
-    return with_statuses(with_ages, history, data.each, now or 0)
+    found = with_statuses(with_ages, history, data.each, now or 0).join(data.lost, [*_KEY, "leader_epoch"], "left")
+    has_lost = F.col("committed_offset") > F.col("lost_from")
+    place = F.when(has_lost & (F.col("place") == "within"), "diverged").otherwise(F.col("place"))
+    columns = {"place": place, "diverges_at": F.when(has_lost, F.col("lost_from"))}
+    return found.withColumns(columns).select(*with_ages.columns, "status", "complete", "diverges_at")
 
 
 def _groups(records: DataFrame, tables: dict[str, DataFrame], chosen: list[str] | None) -> DataFrame:
@@ -255,7 +261,7 @@ def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> di
     columns = ["group", "type", "members", "removed", "partitions", "commits", "resets", "storms", "last_commit"]
     lag = _LAG if with_data else ()
     newest = (F.desc("time"), *_PARTITION)
-    outside = (*_PARTITION, "committed_offset", "start_offset", "end_offset", "place")
+    outside = (*_PARTITION, "committed_offset", "start_offset", "end_offset", "place", "diverges_at")
     removed = tables["removed_offsets"].orderBy(*newest)
     storms = tables["storms"].orderBy(F.desc("peak"), *_PARTITION, "start")
     lags = tables["offsets"].orderBy(*map(F.desc_nulls_last, _LAG[:3]), *_PARTITION)
@@ -266,7 +272,7 @@ def _sections(tables: dict[str, DataFrame], sort: str, *, with_data: bool) -> di
         ),
         "partitions": (
             "Lag by partition",
-            lags.where(F.lit(with_data)).select(*_PARTITION, "committed_offset", "end_offset", *_LAG, "complete"),
+            lags.where(F.lit(with_data)).select(*_PARTITION, "committed_offset", "end_offset", *_LAG, "unread_since"),
         ),
         "resets": ("Resets", tables["resets"].orderBy(*newest).drop("log_partition", "log_offset")),
         "storms": ("Commit storms", storms),
