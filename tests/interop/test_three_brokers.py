@@ -18,7 +18,8 @@ from kafka_messages_spark.jobs._job import FINDINGS, FINE
 from tests.interop.dump import Json, dump
 from tests.interop.kafka import Java
 from tests.interop.make import WORK
-from tests.interop.three import DELETED, HIGH_WATERMARKS, LEFT_BEHIND, LOST, MOVED, Answers, Three, Written, three
+from tests.interop.three import DELETED, HIGH_WATERMARKS, LEFT_BEHIND, LOST, MOVED, Three, Written, three
+from tests.interop.tools import Partition, ToolOutput
 from tests.support.job_runs import Outcome, findings, run
 
 BROKERS = ("1", "2", "3")
@@ -26,7 +27,6 @@ INTERNAL = ("consumer_offsets", "transaction_state", "cluster_metadata")
 METADATA = "__cluster_metadata"
 CONTROL_KEYS = {"ABORT": struct.pack(">hh", 0, 0), "COMMIT": struct.pack(">hh", 0, 1)}
 Capture: TypeAlias = pytest.CaptureFixture[str]
-Place: TypeAlias = tuple[str, int]
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +46,11 @@ def tables(spark: SparkSession, done: Outcome, name: str, where: str = "true") -
     return spark.read.parquet(f"{done.tables}/{name}").where(where).collect()
 
 
-def answers(cluster: Three, copy: str) -> Answers:
+def output_of(cluster: Three, copy: str) -> ToolOutput:
     return {"healthy": cluster.before, "killed": cluster.during, "back": cluster.after}[copy]
 
 
-def place_of(batch: Json) -> Place:
+def place_of(batch: Json) -> Partition:
     topic, _, number = batch["file"].split("/")[0].rpartition("-")
     return topic, int(number)
 
@@ -95,7 +95,7 @@ def test_batches_equal_those_of_the_dump_tool(
 
 @pytest.mark.parametrize("copy", ["healthy", "killed"])
 def test_transactions(copy: str, cluster: Three, spark: SparkSession, tmp_path: Path, capfd: Capture) -> None:
-    told = answers(cluster, copy)
+    told = output_of(cluster, copy)
     done = run("transactions", [str(getattr(cluster, copy))], tmp_path / "out", capfd)
     opened = {
         (row.topic, row.partition, row.producer_id, row.first_offset)
@@ -114,7 +114,7 @@ def test_transactions(copy: str, cluster: Three, spark: SparkSession, tmp_path: 
 
 @pytest.mark.parametrize("copy", ["healthy", "killed"])
 def test_lag(copy: str, cluster: Three, spark: SparkSession, tmp_path: Path, capfd: Capture) -> None:
-    told, logs = answers(cluster, copy), str(getattr(cluster, copy))
+    told, logs = output_of(cluster, copy), str(getattr(cluster, copy))
     done = run("groups", [logs, "--data", logs], tmp_path / "out", capfd)
     rows = tables(spark, done, "offsets")
     assert {(row.group, row.topic, row.partition): (row.committed_offset, row.lag) for row in rows} == {
@@ -174,7 +174,7 @@ def key_hash(written: Written) -> str:
 
 @pytest.mark.parametrize("copy", ["killed", "back"])
 def test_inventory(copy: str, cluster: Three, spark: SparkSession, tmp_path: Path, capfd: Capture) -> None:
-    told, logs = answers(cluster, copy), getattr(cluster, copy)
+    told, logs = output_of(cluster, copy), getattr(cluster, copy)
     done = run("inventory", [str(logs)], tmp_path / "out", capfd)
     assert (done.exit_status, findings(done)) == (FINE, {})
     rows = {row.topic: row for row in tables(spark, done, "topics")}

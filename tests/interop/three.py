@@ -12,9 +12,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic
@@ -24,6 +23,7 @@ from .broker import Broker, Node
 from .kafka import Java
 from .late import Late, hang
 from .make import WORK
+from .tools import Partition, ToolOutput, ask_tools, tool
 from .two import REST_SECONDS, TRANSACTION, copy, copy_at_rest, size, until
 
 SECONDS = 60
@@ -62,8 +62,6 @@ MOVED, MOVES_TO, THROTTLE = ("shipments", 0), [1, 2], 100_000
 DELETED, DELETED_BEFORE, LEFT_BEHIND = ("clicks", 1), 40, 15
 """Partition with DeleteRecords, the offset, and a committed offset below it."""
 
-Partition: TypeAlias = tuple[str, int]
-
 
 @dataclass(frozen=True)
 class Written:
@@ -73,25 +71,6 @@ class Written:
     epoch: int
     key: bytes | None
     control: str = ""
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What Kafka's tools say about the running brokers."""
-
-    topics: dict[str, dict[str, Any]]
-    """Partitions and settings by topic (``kafka-topics --describe``)."""
-    sizes: dict[Partition, dict[int, int]]
-    """Bytes of each replica by broker (``kafka-log-dirs``)."""
-    starts: dict[Partition, int]
-    ends: dict[Partition, int]
-    """Offsets of the log (``kafka-get-offsets``)."""
-    lags: dict[tuple[str, str, int], tuple[int, int]]
-    """Committed offset and lag by group and partition (``kafka-consumer-groups``)."""
-    transactions: dict[str, tuple[str, int]]
-    """State and producer id by transactional id (``kafka-transactions list``)."""
-    hanging: set[tuple[str, int, int, int]]
-    """Topic, partition, producer id and first offset (``kafka-transactions find-hanging``)."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +84,9 @@ class Three:
     """Files after the move, before the third broker is back."""
     back: Path
     """Files after the third broker has followed the new leaders."""
-    before: Answers
-    during: Answers
-    after: Answers
+    before: ToolOutput
+    during: ToolOutput
+    after: ToolOutput
     lost: dict[Partition, list[Written]]
     late: Late
 
@@ -328,7 +307,7 @@ def _moving(one: Broker, two: Broker, folder: Path) -> Iterator[None]:
 
     def reassign(*arguments: str) -> str:
         file = ("--reassignment-json-file", str(plan))
-        return _tool(one, "reassign.ReassignPartitionsCommand", *file, *arguments)
+        return tool(one, "reassign.ReassignPartitionsCommand", *file, *arguments)
 
     _configure(one, topic, {"follower.replication.throttled.replicas": "*"})
     admin.configure(two.port, 2, {"follower.replication.throttled.rate": str(THROTTLE)})
@@ -376,81 +355,5 @@ def _return(broker: Broker) -> None:
         return all(sorted(part.isr_nodes) == sorted(part.replica_nodes) for part in parts)
 
     until("all replicas are in sync", in_sync)
-    _tool(broker, "LeaderElectionCommand", "--election-type", "PREFERRED", "--all-topic-partitions")
+    tool(broker, "LeaderElectionCommand", "--election-type", "PREFERRED", "--all-topic-partitions")
     time.sleep(REST_SECONDS)
-
-
-# ---- Kafka's tools
-
-
-def _tool(broker: Broker, tool: str, *arguments: str) -> str:
-    given = ("--bootstrap-server", broker.bootstrap, *arguments)
-    return broker.java.run(f"org.apache.kafka.tools.{tool}", *given, seconds=SECONDS)
-
-
-def ask_tools(broker: Broker, *brokers: int) -> Answers:
-    """Return what Kafka's tools say about a cluster with the running ``brokers``."""
-    logs = ("--describe", "--broker-list", ",".join(map(str, brokers)))
-    groups = _table(_tool(broker, "consumer.group.ConsumerGroupCommand", "--describe", "--all-groups"))
-    hang = ("find-hanging", "--max-transaction-timeout", "0", "--broker-id")
-    hanging = [_table(_tool(broker, "TransactionsCommand", *hang, str(number))) for number in brokers]
-    return Answers(
-        _topics(_tool(broker, "TopicCommand", "--describe")),
-        _sizes(_tool(broker, "LogDirsCommand", *logs)),
-        _offsets(_tool(broker, "GetOffsetShell", "--time", "earliest")),
-        _offsets(_tool(broker, "GetOffsetShell", "--time", "latest")),
-        {
-            (row["GROUP"], row["TOPIC"], int(row["PARTITION"])): (int(row["CURRENT-OFFSET"]), int(row["LAG"]))
-            for row in groups
-        },
-        {
-            row["TransactionalId"]: (row["TransactionState"], int(row["ProducerId"]))
-            for row in _table(_tool(broker, "TransactionsCommand", "list"))
-        },
-        {
-            (row["Topic"], int(row["Partition"]), int(row["ProducerId"]), int(row["StartOffset"]))
-            for row in chain.from_iterable(hanging)
-        },
-    )
-
-
-def _table(text: str) -> list[dict[str, str]]:
-    """Return the rows below each header, a line that starts with a column of the tools."""
-    rows, header = list[dict[str, str]](), list[str]()
-    for words in map(str.split, text.splitlines()):
-        if words[:1] in (["GROUP"], ["TransactionalId"], ["Topic"]):
-            header = words
-        elif len(words) >= len(header) > 0:
-            rows.append(dict(zip(header, words, strict=False)))
-    return rows
-
-
-def _topics(text: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for line in text.splitlines():
-        pairs = (each.partition(":") for each in line.strip().split("\t"))
-        fields = {name: value.strip() for name, _, value in pairs}
-        topic = found.setdefault(fields["Topic"], {"partitions": {}})
-        if "Partition" in fields:
-            nodes = {name: [int(n) for n in fields[name].split(",") if n] for name in ("Replicas", "Isr")}
-            leader = -1 if fields["Leader"] == "none" else int(fields["Leader"])
-            topic["partitions"][int(fields["Partition"])] = {"leader": leader, **nodes}
-        else:
-            settings = (each.split("=", 1) for each in fields["Configs"].split(",") if each)
-            topic |= {"id": fields["TopicId"], "configs": dict(settings)}
-    return found
-
-
-def _sizes(text: str) -> dict[Partition, dict[int, int]]:
-    (answer,) = (line for line in text.splitlines() if line.startswith("{"))
-    found: dict[Partition, dict[int, int]] = {}
-    for broker in json.loads(answer)["brokers"]:
-        for each in (each for folder in broker["logDirs"] for each in folder["partitions"]):
-            topic, _, number = each["partition"].rpartition("-")
-            found.setdefault((topic, int(number)), {})[broker["broker"]] = each["size"]
-    return found
-
-
-def _offsets(text: str) -> dict[Partition, int]:
-    rows = (line.split(":") for line in text.splitlines() if line.count(":") == 2)
-    return {(topic, int(number)): int(offset) for topic, number, offset in rows}
