@@ -82,9 +82,9 @@ def test_packed_batches_give_the_same_lag_times(
             for batch in found:
                 rows.append(batch)
                 packs.append(packed_batches.packed(batch))
-    offsets = [("g", "orders", partition, at, 1) for partition in (0, 1) for at in range(70)]
+    offsets = [("g", "orders", partition, at, 5, 1) for partition in (0, 1) for at in range(70)]
     committed = spark.createDataFrame(
-        offsets, "group string, topic string, partition int, committed_offset long, lag long"
+        offsets, "group string, topic string, partition int, committed_offset long, start_offset long, lag long"
     )
     whole, near = (spark.createDataFrame(pa.Table.from_batches(each)) for each in (rows, packs))
     near = near.withColumn("corrupt", F.lit(None).cast("string"))

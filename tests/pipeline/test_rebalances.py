@@ -164,9 +164,11 @@ def test_lag_times_are_ages_of_the_next_batch(spark: SparkSession) -> None:
     batches = spark.sql(f"select * from ({sql}) as t(topic, partition, first_timestamp, max_timestamp, last_offset)")
     assert [field.name for field in batches.schema] == [part.split()[0] for part in batch.split(", ")]
     places = [(0, 21), (4, 17), (5, 16), (9, 12), (10, 11), (20, 1), (21, 0), (30, 0), (-5, 26)]
-    values = ", ".join(f"('g', 't', 0, {offset}L, {lag}L)" for offset, lag in places)
-    values += ", ('g', 'other', 0, 1L, cast(null as long))"
-    offsets = spark.sql(f"select * from values {values} as t(group, topic, partition, committed_offset, lag)")
+    values = ", ".join(f"('g', 't', 0, {offset}L, 0L, {lag}L)" for offset, lag in places)
+    values += ", ('g', 'other', 0, 1L, null, cast(null as long))"
+    offsets = spark.sql(
+        f"select * from values {values} as t(group, topic, partition, committed_offset, start_offset, lag)"
+    )
     rows = with_lag_times(offsets, batches, 60_000).collect()
     waiting = {row.committed_offset: row.oldest_unread_ms for row in rows if row.topic == "t"}
     assert waiting == {-5: 50_000, 0: 50_000, 4: 50_000, 5: 40_000, 9: 40_000, 10: 20_000, 20: 20_000, 21: 0, 30: 0}

@@ -41,7 +41,7 @@ def with_lag_times(offsets: DataFrame, batches: DataFrame, as_of: int | None = N
     ends = batches.where("last_offset is not null").select(
         *_LOG, F.col("last_offset").alias("at"), first.alias("first"), newest.alias("newest")
     )
-    wanted = offsets.select(*_LOG, F.col("committed_offset").alias("at"), F.struct(*offsets.columns).alias("row"))
+    wanted = offsets.select(*_LOG, next_to_read().alias("at"), F.struct(*offsets.columns).alias("row"))
     # In descending order, the last batch seen up to an offset is the first one that contains or follows the offset.
     of_log = Window.partitionBy(*_LOG)
     backwards = of_log.orderBy(F.desc("at"), F.col("row").isNotNull()).rowsBetween(Window.unboundedPreceding, 0)
@@ -56,6 +56,11 @@ def with_lag_times(offsets: DataFrame, batches: DataFrame, as_of: int | None = N
     ages = [age(F.col("newest")).alias("time_lag_ms"), age(F.lit(as_of).cast("long")).alias("oldest_unread_ms")]
     since = F.when(F.col("row.lag") > 0, F.timestamp_millis("next")).alias("unread_since")
     return found.where("row is not null").select("row.*", *ages, since)
+
+
+def next_to_read() -> Column:
+    """Return the offset of the next record to read: records below ``start_offset`` no longer exist."""
+    return F.when(F.col("committed_offset").isNotNull(), F.greatest("committed_offset", "start_offset"))
 
 
 def with_statuses(offsets: DataFrame, history: DataFrame, batches: DataFrame, as_of: int) -> DataFrame:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from .copies import without_lost
+from .lag import next_to_read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -80,13 +81,13 @@ def unpacked(rows: DataFrame) -> DataFrame:
 
 
 def batches_near(rows: DataFrame, offsets: DataFrame, lost: DataFrame) -> DataFrame:
-    """Return the sound batches that contain or follow the ``committed_offset`` of ``offsets``, and others combined.
+    """Return the sound batches that contain or follow ``lag.next_to_read`` of ``offsets``, and others combined.
 
     ``with_lag_times`` finds the same times in them as in all batches. Batches in ``lost`` (``copies.lost_epochs``) are
     left out.
     """
     sound = rows.where("corrupt is null").withColumn("row", F.struct("file", "position"))
-    wanted = offsets.select(*_LOG, F.col("committed_offset").alias("at")).where("at is not null").distinct()
+    wanted = offsets.select(*_LOG, next_to_read().alias("at")).where("at is not null").distinct()
     ends = sound.select(*_LOG, F.col("last_offset").alias("end"))
     until = wanted.join(ends, [*_LOG]).where("end >= at").groupBy(*_LOG, "at").agg(F.min("end").alias("until"))
     near = sound.join(until, [*_LOG]).where("last_offset >= at and lowest <= until").select("row").distinct()
