@@ -195,9 +195,10 @@ def test_lost_records_are_listed_after_a_broker_is_killed(
 ) -> None:
     done = run("replicas", [str(cluster.killed / broker) for broker in "12"], tmp_path / "out", capfd)
     rows = spark.read.parquet(f"{done.tables}/lost_records").collect()
-    assert Counter(row.topic for row in rows) == dict.fromkeys(
-        ("__consumer_offsets", "__transaction_state", "input"), 1
-    )
+    counts = Counter(row.topic for row in rows)
+    # The steady producers may have written to input, too, without an acknowledgment.
+    assert counts.pop("input") >= 1
+    assert counts == {"__consumer_offsets": 1, "__transaction_state": 1}
     for row in rows:
         assert row.leader_epoch < row.replaced_by_epoch
         assert row.replicas == [str(cluster.killed / "2" / f"{row.topic}-{row.partition}")]
