@@ -40,6 +40,8 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.ui.enabled": "false",
+    # Otherwise each call is sent to the JVM with its place in the code, for error messages.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
 
@@ -47,7 +49,7 @@ def settings(partitions: int) -> dict[str, str]:
     """Return the session settings for a number of partitions; 0 means those of Spark."""
     if partitions < 2:
         return SETTINGS if partitions else {}
-    kept = ("spark.sql.adaptive.enabled", "spark.ui.enabled")
+    kept = ("spark.sql.adaptive.enabled", "spark.ui.enabled", "spark.python.sql.dataFrameDebugging.enabled")
     return {name: SETTINGS[name] for name in kept} | {"spark.sql.shuffle.partitions": str(partitions)}
 
 
