@@ -40,7 +40,9 @@ CLASSIC = pytest.mark.skipif(
 @contextmanager
 def one_partition(spark: SparkSession) -> Iterator[None]:
     settings = {name: value for name, value in _local_mode.SETTINGS.items() if spark.conf.isModifiable(name)}
-    assert len(settings) == len(_local_mode.SETTINGS) - 1  # spark.ui.enabled is fixed when a session starts
+    # Fixed when a session starts.
+    fixed = {"spark.ui.enabled", "spark.python.sql.dataFrameDebugging.enabled"}
+    assert _local_mode.SETTINGS.keys() - settings.keys() == fixed
     before = {name: spark.conf.get(name, None) for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)

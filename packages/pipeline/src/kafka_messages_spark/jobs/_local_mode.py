@@ -40,6 +40,9 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.ui.enabled": "false",
+    # Plans as text, which nobody sees without the UI.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "0",
     # Otherwise each call is sent to the JVM with its place in the code, for error messages.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
