@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import LongType, StructField, StructType
 from pyspark.testing import assertDataFrameEqual
 
 from kafka_messages_spark.jobs import (
@@ -232,3 +235,26 @@ def test_spark_settings_depend_on_the_input_size(limits: str, partitions: int, t
     wanted = _local_mode.settings(partitions)
     names = _local_mode.SETTINGS.keys() | {"spark.sql.shuffle.partitions"}
     assert {name: found[name] for name in names if name in found} == wanted
+
+
+class BatchSource(DataSource):
+    """Yields empty batches among others."""
+
+    def schema(self) -> str | StructType:
+        return StructType([StructField("number", LongType())])
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return BatchReader()
+
+
+class BatchReader(DataSourceReader):
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        for numbers in ([], [1, 2], [], [3], []):
+            yield pa.RecordBatch.from_arrays([pa.array(numbers, pa.int64())], ["number"])
+
+
+@CLASSIC
+def test_empty_batches_hide_no_rows(spark: SparkSession) -> None:
+    rows = _local_mode.rows(spark, BatchSource({}), 1)
+    assert rows is not None
+    assert [row.number for row in rows.collect()] == [1, 2, 3]
