@@ -120,14 +120,19 @@ def test_lag(copy: str, cluster: Three, spark: SparkSession, tmp_path: Path, cap
     assert {(row.group, row.topic, row.partition): (row.committed_offset, row.lag) for row in rows} == {
         each: (committed, max(lag, 0)) for each, (committed, lag) in told.lags.items()
     }
-    places = {
-        (group, topic, number): "beyond the log" if lag < 0 else "below the log"
-        for (group, topic, number), (committed, lag) in told.lags.items()
-        if lag < 0 or committed < told.starts[topic, number]
-    }
+    lost = {place: records[0].offset for place, records in cluster.lost.items()} if copy == "killed" else {}
+    places = {}
+    for (group, topic, number), (committed, lag) in told.lags.items():
+        partition = (topic, number)
+        if lag < 0:
+            places[group, *partition] = "beyond the log"
+        elif committed < told.starts[partition]:
+            places[group, *partition] = "below the log"
+        elif committed > lost.get(partition, committed):
+            places[group, *partition] = "diverged"
     assert {(row.group, row.topic, row.partition): row.place for row in rows if row.place != "within"} == places
     assert findings(done) == ({"offset outside the log": len(places)} if places else {})
-    assert len(places) == (0 if copy == "healthy" else 3)
+    assert len(places) == (0 if copy == "healthy" else 4)
 
 
 @pytest.mark.parametrize("copy", ["healthy", "moving", "killed", "back"])
