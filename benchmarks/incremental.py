@@ -106,7 +106,7 @@ def size_of(folder: Path) -> int:
 
 
 class Trees:
-    """The logs before and after, one of which has the name that the jobs read."""
+    """Gives the logs before or after the name under which the jobs read them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.current = folder, ""

@@ -55,7 +55,7 @@ class Cost:
 
 
 def run(job: Sequence[str], folder: Path) -> Cost:
-    """Run a job with arguments, or a session that reads one row without; ``report.txt`` in the folder is the report."""
+    """Run a job, or a session that reads one row if ``job`` is empty; a job writes ``report.txt`` to the folder."""
     file = folder / "cost.json"
     words = [*job, "--report", str(folder / "report.txt"), "--quiet", "--exit-zero"] if job else []
     command = [sys.executable, str(ROOT / "benchmarks" / "job_run.py"), str(file), *words]

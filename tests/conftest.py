@@ -33,7 +33,7 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let garbage collections ignore the collected tests, millions of objects; many tests collect."""
+    """Exclude the collected tests, millions of objects, from garbage collections, which many tests start."""
     gc.collect()
     gc.freeze()
 

@@ -95,38 +95,38 @@ def test_batches_equal_those_of_the_dump_tool(
 
 @pytest.mark.parametrize("copy", ["healthy", "killed"])
 def test_transactions(copy: str, cluster: Three, spark: SparkSession, tmp_path: Path, capfd: Capture) -> None:
-    told = output_of(cluster, copy)
+    output = output_of(cluster, copy)
     done = run("transactions", [str(getattr(cluster, copy))], tmp_path / "out", capfd)
     opened = {
         (row.topic, row.partition, row.producer_id, row.first_offset)
         for row in tables(spark, done, "open_transactions")
     }
-    assert opened == set(told.hanging)
+    assert opened == set(output.hanging)
     assert findings(done) == ({"hanging": 1} if opened else {})
     assert done.exit_status == (FINDINGS if opened else FINE)
     states = tables(spark, done, "coordinator_states")
-    assert {row.transactional_id: (row.state, row.producer_id) for row in states} == told.transactions
+    assert {row.transactional_id: (row.state, row.producer_id) for row in states} == output.transactions
     rows = {(row.topic, row.partition): row for row in tables(spark, done, "partitions")}
-    assert {each: rows[each].log_start_offset for each in told.starts} == told.starts
-    assert {each: rows[each].next_offset for each in told.ends} == told.ends
+    assert {each: rows[each].log_start_offset for each in output.starts} == output.starts
+    assert {each: rows[each].next_offset for each in output.ends} == output.ends
     assert not tables(spark, done, "completed_transactions", "topic = 'orders'")
 
 
 @pytest.mark.parametrize("copy", ["healthy", "killed"])
 def test_lag(copy: str, cluster: Three, spark: SparkSession, tmp_path: Path, capfd: Capture) -> None:
-    told, logs = output_of(cluster, copy), str(getattr(cluster, copy))
+    output, logs = output_of(cluster, copy), str(getattr(cluster, copy))
     done = run("groups", [logs, "--data", logs], tmp_path / "out", capfd)
     rows = tables(spark, done, "offsets")
     assert {(row.group, row.topic, row.partition): (row.committed_offset, row.lag) for row in rows} == {
-        each: (committed, max(lag, 0)) for each, (committed, lag) in told.lags.items()
+        each: (committed, max(lag, 0)) for each, (committed, lag) in output.lags.items()
     }
     lost = {place: records[0].offset for place, records in cluster.lost.items()} if copy == "killed" else {}
     places = {}
-    for (group, topic, number), (committed, lag) in told.lags.items():
+    for (group, topic, number), (committed, lag) in output.lags.items():
         partition = (topic, number)
         if lag < 0:
             places[group, *partition] = "beyond the log"
-        elif committed < told.starts[partition]:
+        elif committed < output.starts[partition]:
             places[group, *partition] = "below the log"
         elif committed > lost.get(partition, committed):
             places[group, *partition] = "diverged"
@@ -179,18 +179,18 @@ def key_hash(written: Written) -> str:
 
 @pytest.mark.parametrize("copy", ["killed", "back"])
 def test_inventory(copy: str, cluster: Three, spark: SparkSession, tmp_path: Path, capfd: Capture) -> None:
-    told, logs = output_of(cluster, copy), getattr(cluster, copy)
+    output, logs = output_of(cluster, copy), getattr(cluster, copy)
     done = run("inventory", [str(logs)], tmp_path / "out", capfd)
     assert (done.exit_status, findings(done)) == (FINE, {})
     rows = {row.topic: row for row in tables(spark, done, "topics")}
     dead = {"basket"} if copy == "killed" else set()
-    assert rows.keys() == told.topics.keys() | {METADATA} | dead
+    assert rows.keys() == output.topics.keys() | {METADATA} | dead
     stored: dict[str, int] = defaultdict(int)
-    for (topic, _), sizes in told.sizes.items():
+    for (topic, _), sizes in output.sizes.items():
         stored[topic] += sum(sizes.values())
     for path in logs.glob("3/*-[0-9]/*.log") if copy == "killed" else ():
         stored[path.parent.name.rpartition("-")[0]] += path.stat().st_size
-    for topic, described in told.topics.items():
+    for topic, described in output.topics.items():
         row, configs, partitions = rows[topic], described["configs"], described["partitions"]
         assert row.stored_bytes == stored[topic], topic
         assert row.partitions == len(partitions)
@@ -204,7 +204,7 @@ def test_inventory(copy: str, cluster: Three, spark: SparkSession, tmp_path: Pat
         assert row.cleanup_policy == configs.get("cleanup.policy")
     assert {topic for topic, row in rows.items() if row.retention_source == "topic"} == {"clicks", "payments"}
     if copy == "back":
-        ends = [end for (topic, _), end in told.ends.items() if topic == "orders"]
+        ends = [end for (topic, _), end in output.ends.items() if topic == "orders"]
         assert rows["orders"].records == sum(ends)
 
 
@@ -239,7 +239,7 @@ def test_segments_are_intact(copy: str, cluster: Three, tmp_path: Path, capfd: C
 def test_metadata_changes(cluster: Three, spark: SparkSession, tmp_path: Path, capfd: Capture) -> None:
     done = run("metadata_diff", [str(cluster.healthy / "1"), str(cluster.killed / "1")], tmp_path / "out", capfd)
     assert done.exit_status == FINDINGS
-    for table, told in (("before", cluster.before), ("after", cluster.during)):
+    for table, output in (("before", cluster.before), ("after", cluster.during)):
         fields = {row.name: row.fields for row in tables(spark, done, table, "entity = 'partition'")}
         found = {
             name: {key: json.loads(each[key.lower()]) for key in ("leader", "Replicas", "Isr")}
@@ -247,12 +247,12 @@ def test_metadata_changes(cluster: Three, spark: SparkSession, tmp_path: Path, c
         }
         wanted = {
             f"{topic}-{number}": each
-            for topic, described in told.topics.items()
+            for topic, described in output.topics.items()
             for number, each in described["partitions"].items()
         }
         assert found == wanted
         ids = {row.name: json.loads(row.key)[-1] for row in tables(spark, done, table, "entity = 'topic'")}
-        assert ids.keys() == told.topics.keys()
+        assert ids.keys() == output.topics.keys()
     rows = tables(spark, done, "differences")
     changed = {row.name for row in rows if row.entity == "partition"}
     one, other = cluster.before.topics, cluster.during.topics

@@ -42,14 +42,16 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
 
 
 def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None) -> DataFrame:
-    """Return the leader epochs whose last batches a failover lost, with the offset ``lost_from``.
+    """Return the leader epochs with batches that a failover lost; ``lost_from`` is the first lost offset.
 
     Replicas truncate the log of a leader where the log of the next one starts (KIP-101). ``epochs`` has the entries of
-    the ``leader-epoch-checkpoint`` files; without it, an epoch starts at its first batch. Folders with decreasing epochs
-    are damaged and do not count.
+    the ``leader-epoch-checkpoint`` files; without it, an epoch starts at its first batch. A folder in which the
+    epochs decrease is damaged and does not count.
     """
     first, replica = F.coalesce("base_offset", "last_offset").alias("start"), folder().alias("replica")
-    starts = batches.where("leader_epoch >= 0").select(*LOG, replica, "leader_epoch", first, "last_offset")
+    starts = batches.where("leader_epoch >= 0").select(
+        *LOG, replica, "leader_epoch", first, F.col("last_offset").alias("last")
+    )
     if epochs is not None:
         known = epochs.where("problem is null").select(*LOG, replica, "leader_epoch", F.col("offset").alias("start"))
         starts = starts.unionByName(known, allowMissingColumns=True)
@@ -60,8 +62,7 @@ def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None) -> DataFram
 
 
 def _with_later_start(rows: DataFrame, *keys: str) -> DataFrame:
-    last = "last" if "last" in rows.columns else "last_offset"
-    each = rows.groupBy(*keys, "leader_epoch").agg(F.min("start").alias("start"), F.max(last).alias("last"))
+    each = rows.groupBy(*keys, "leader_epoch").agg(F.min("start").alias("start"), F.max("last").alias("last"))
     later = Window.partitionBy(*keys).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
     return each.withColumn("lost_from", F.min("start").over(later))
 

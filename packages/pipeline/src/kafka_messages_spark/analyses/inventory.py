@@ -83,14 +83,14 @@ def inventory(
     known = {"partitions": "long", "replication_factor": "int", "topic_id": "string", "groups": "long"}
     known |= {_column(setting): kind for setting, kind in _SETTINGS.items()} | {"retention_source": "string"}
     unknown = {name: F.lit(None).cast(kind) for name, kind in known.items() if name not in joined.columns}
-    is_unknown = F.lit(settings is not None) & F.col("retention_source").isNull()
+    is_deleted = F.lit(settings is not None) & F.col("retention_source").isNull()
     counts = ["files", "replicas", "bytes", "stored_bytes", "batches", "records", "unreadable"]
     return (
         (joined.withColumns(unknown) if unknown else joined)
         .fillna(0, counts)
         .select(
             "topic",
-            _flags(as_of - stale_days * _DAY_MS, is_unknown).alias("flags"),
+            _flags(as_of - stale_days * _DAY_MS, is_deleted).alias("flags"),
             *("bytes", "stored_bytes", "retention_ms", "retention_bytes", "cleanup_policy"),
             F.coalesce("retention_source", F.lit("unknown")).alias("retention_source"),
             "replication_factor",
@@ -146,7 +146,7 @@ def _named() -> Column:
     return F.coalesce("topic", F.lit(_UNNAMED)).alias("topic")
 
 
-def _flags(stale_before: int, is_unknown: Column) -> Column:
+def _flags(stale_before: int, is_deleted: Column) -> Column:
     has_files, is_empty, is_read = F.col("files") > 0, F.col("batches") == 0, F.col("unreadable") == 0
     # A file with bytes and without a batch may be damaged.
     is_known = (F.col("bytes") == 0) | (F.col("sound") > 0)
@@ -157,6 +157,6 @@ def _flags(stale_before: int, is_unknown: Column) -> Column:
         has_files & is_empty & is_read & is_known,
         F.col("replication_factor") == 1,
         ~has_files,
-        is_unknown & ~F.col("topic").isin(_METADATA, _UNNAMED),
+        is_deleted & ~F.col("topic").isin(_METADATA, _UNNAMED),
     )
     return F.array_compact(F.array(*(F.when(is_so, flag) for is_so, flag in zip(conditions, FLAGS, strict=True))))

@@ -279,7 +279,7 @@ class Job:
 
     def keep(self, df: DataFrame) -> DataFrame:
         """Cache a data frame that is used more than once."""
-        if self.partitions == 1:  # reading few rows of a cached table costs less than compiling the code for it
+        if self.partitions == 1:  # Spark would compile code to read a cached table
             return df.localCheckpoint()
         self._kept.append(df.persist())
         return self._kept[-1]

@@ -99,7 +99,7 @@ def compare_logs(observations: Sequence[Observation]) -> Iterator[dict[str, Any]
     for rank, (log, (offset, epoch)) in enumerate(zip(logs, splits, strict=True)):
         found = list(_findings(log, offset, end))
         if offset is not None:
-            detail = f"leader epoch {epoch} begins here in {logs[0].name}, which ends at {logs[0].end}"
+            detail = f"leader epoch {epoch} begins at this offset in {logs[0].name}, whose log ends at {logs[0].end}"
             found.append(("diverged", "error", offset, log.end, log.end - offset, detail))
         yield {
             "replica": log.name,
