@@ -83,7 +83,7 @@ def records_of(job: Job, stream: str, files: Sequence[str], decode: Callable[[Da
 
 def _ranges(job: Job, plan: ReadPlan) -> DataFrame:
     if not plan.reads:
-        return job.spark.createDataFrame([], struct_type(SCHEMA))
+        return job.spark.createDataFrame(SCHEMA.empty_table(), struct_type(SCHEMA))
     resume = {path: [each.base, each.position, each.is_closed] for path, each in plan.reads.items()}
     return job.ranges(list(plan.reads), resume=resume)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from kafka_records.segments.names import topic_of
 from pyspark.errors import PySparkValueError
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from kafka_messages_spark.sources._files import File, FileSelection, is_path
 from kafka_messages_spark.sources._segment_ranges import is_of_topics
@@ -114,6 +115,6 @@ def rows(spark: SparkSession, source: DataSource, partitions: int) -> DataFrame 
                 return None
             if len(batch):  # Spark 4.3.0 ignores all batches of a table that begins with an empty one
                 batches.append(batch)
-    if not batches:
-        return spark.createDataFrame([], schema).coalesce(partitions)
-    return spark.createDataFrame(pa.Table.from_batches(batches), schema).coalesce(partitions)
+    # An empty list would be sent through another Python worker.
+    table = pa.Table.from_batches(batches, None if batches else to_arrow_schema(schema))
+    return spark.createDataFrame(table, schema).coalesce(partitions)

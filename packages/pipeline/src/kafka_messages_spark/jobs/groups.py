@@ -97,7 +97,7 @@ def work(job: Job) -> None:
     tables = {
         "commits": commits,
         "history": history,
-        "offsets": job.keep(_offsets(history, data, now)),
+        "offsets": job.keep(_offsets(job, history, data, now)),
         "resets": groups.resets(history),
         "storms": groups.commit_storms(commits, least=args.storm),
         "removed_offsets": groups.removed_offsets(history),
@@ -144,7 +144,7 @@ def _data(job: Job) -> _Data | None:
     batches = rows_of(job, "batches", files, lambda found, _: batches_in(found, condense=packed))
     checkpoints, epochs = (job.checkpoint(job.args.data, name) for name in (LOG_START_OFFSET, LEADER_EPOCH))
     lost = job.keep(lost_epochs(batches, epochs))
-    partitions = partition_offsets(batches, log_start_offsets(files, checkpoints), lost)
+    partitions = job.keep(partition_offsets(batches, log_start_offsets(files, checkpoints), lost))
     damaged = [_output.corrupt_batches(batches), *map(_output.damaged_checkpoints, (checkpoints, epochs))]
     return _Data(batches, lost, partitions, damaged)
 
@@ -153,8 +153,8 @@ def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:
     return rows.where(F.col("group").isin(chosen)) if chosen else rows
 
 
-def _offsets(history: DataFrame, data: _Data | None, now: int | None) -> DataFrame:
-    offsets = groups.committed_offsets(history, data.partitions if data else None)
+def _offsets(job: Job, history: DataFrame, data: _Data | None, now: int | None) -> DataFrame:
+    offsets = job.keep(groups.committed_offsets(history, data.partitions if data else None))
     if data is None:
         missing = {"time_lag_ms": "long", "oldest_unread_ms": "long", "unread_since": "timestamp"}
         missing |= {"status": "string", "complete": "double", "diverges_at": "long"}

@@ -69,7 +69,8 @@ def _settings(job: Job, records: DataFrame | None) -> tuple[DataFrame | None, st
     if row["missing"] or row["is_cut"]:
         job.find("incomplete metadata log", 1, "error")
         words += f"; {row['missing']} offsets are missing: retention and replication may be wrong"
-    return job.keep(analysis.settings_of_topics(metadata.image(metadata.replay(chosen)))), words
+    image = job.keep(metadata.image(metadata.replay(chosen, keep=job.keep)))
+    return job.keep(analysis.settings_of_topics(image)), words
 
 
 def _readers(logs: dict[str, DataFrame], settings: DataFrame | None) -> DataFrame | None:

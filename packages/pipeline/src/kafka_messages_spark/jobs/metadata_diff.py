@@ -66,7 +66,7 @@ def _two(job: Job, options: dict[str, str]) -> dict[str, DataFrame]:
         _check_offsets(job, records, path, {side: offset})
         chosen = job.keep(metadata.records_of(records, up_to=offset))
         _input(job, side, chosen)
-        images.append(job.keep(metadata.image(metadata.replay(chosen))))
+        images.append(job.keep(metadata.image(metadata.replay(chosen, keep=job.keep))))
         odd.append(metadata.unhandled(chosen))
         bad.append(_output.bad_records(records))
     return {
@@ -89,7 +89,7 @@ def _one(job: Job, options: dict[str, str]) -> dict[str, DataFrame]:
         raise invalid_argument(f"{job.name}: --after-offset {end} is below {start}, the offset of the first state")
     chosen = job.keep(metadata.records_of(records, up_to=end, base=start))
     _input(job, "after", chosen, since=start)
-    replay = job.keep(metadata.replay(chosen, start=start))
+    replay = job.keep(metadata.replay(chosen, start=start, keep=job.keep))
     return {
         "before": metadata.image(replay, "before"),
         "after": metadata.image(replay),

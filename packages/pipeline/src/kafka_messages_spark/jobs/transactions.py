@@ -87,7 +87,7 @@ def work(job: Job) -> None:
             found, partitions, states, as_of=now or 0, max_timeout_ms=args.max_timeout_ms, unread=unread
         )
     )
-    stable = txn.stable_offsets(found, partitions, high_watermarks(watermarks))
+    stable = job.keep(txn.stable_offsets(found, partitions, high_watermarks(watermarks)))
     known = _ids(states, read, unread)
     _report(job, now, as_of, opened, shown, stable, whole, producers, known)
     job.write("open_transactions", opened)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from pyspark.sql import functions as F
 
+from ..._core.spark_types import struct_type
 from .._expressions import with_outcome
 from ._keys import LogBounds
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _KEY = ("topic", "partition", "key")
+_BOUNDS = pa.schema({"topic": pa.string(), "partition": pa.int32(), "active": pa.int64(), "cleaned": pa.int64()})
 # Key versions of offset commits (OffsetCommitKey).
 _OFFSET_COMMITS = (0, 1)
 
@@ -26,8 +29,11 @@ def by_key(records: DataFrame, logs: Mapping[tuple[str, int], LogBounds], *, tra
     ``dirty_bytes`` the size of records from the cleaner's checkpoint on. ``is_removed`` marks keys whose last record is
     a tombstone. Sizes are stored bytes. With ``transactions`` false, the records of all transactions count as committed.
     """
-    bounds = [(*log, each.active, each.cleaned or 0) for log, each in logs.items()]
-    known = records.sparkSession.createDataFrame(bounds, "topic string, partition int, active long, cleaned long")
+    bounds = [
+        {"topic": topic, "partition": partition, "active": each.active, "cleaned": each.cleaned or 0}
+        for (topic, partition), each in logs.items()
+    ]
+    known = records.sparkSession.createDataFrame(pa.Table.from_pylist(bounds, _BOUNDS), struct_type(_BOUNDS))
     rows = records.where("offset is not null").join(F.broadcast(known), ["topic", "partition"])
     is_closed = F.coalesce(F.col("name_offset") < F.col("active"), F.lit(False))
     rows = rows.withColumns({"is_closed": is_closed, "is_dirty": F.col("offset") >= F.col("cleaned")})

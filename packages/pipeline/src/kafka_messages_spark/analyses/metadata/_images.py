@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -22,13 +23,18 @@ _FOREVER = (1 << 63) - 1
 _TOPIC = "2"
 
 
-def replay(chosen: DataFrame, *, start: int | None = None) -> DataFrame:
-    """Replay the result of ``records_of``; with ``start``, also return the image at that offset and each later change."""
+def replay(
+    chosen: DataFrame, *, start: int | None = None, keep: Callable[[DataFrame], DataFrame] = lambda rows: rows
+) -> DataFrame:
+    """Replay the result of ``records_of``; with ``start``, also return the image at that offset and each later change.
+
+    ``keep`` may cache rows that are read several times.
+    """
     columns = ["at", "place", "timestamp", "leader_epoch", "record_type"]
     columns += [name for name in columns_of("metadata") if name in RULES]
 
-    found = chosen.where("problem is null").select(*columns).mapInArrow(events_of, struct_type(EVENTS))
-    found = _with_cascades(_in_force(found))
+    events = chosen.where("problem is null").select(*columns).mapInArrow(events_of, struct_type(EVENTS))
+    found = _with_cascades(keep(_in_force(keep(events))))
 
     def group(table: pa.Table) -> pa.Table:
         return replayed(table, start)
