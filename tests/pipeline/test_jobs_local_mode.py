@@ -258,3 +258,26 @@ def test_empty_batches_hide_no_rows(spark: SparkSession) -> None:
     rows = _local_mode.rows(spark, BatchSource({}), 1)
     assert rows is not None
     assert [row.number for row in rows.collect()] == [1, 2, 3]
+
+
+@CLASSIC
+@pytest.mark.parametrize(("limit", "generated"), [(3, True), (4, False)])
+def test_sources_with_many_rows_turn_on_generated_code(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limit: int, generated: bool
+) -> None:
+    monkeypatch.setattr(_local_mode, "MANY_ROWS", limit)
+    names = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
+    with one_partition(spark):
+        assert [spark.conf.get(name) for name in names] == ["false", "NO_CODEGEN"]
+        assert _local_mode.rows(spark, BatchSource({}), 1) is not None
+        assert [spark.conf.get(name) for name in names] == (
+            ["true", "FALLBACK"] if generated else ["false", "NO_CODEGEN"]
+        )
+
+
+@CLASSIC
+def test_empty_sources_keep_their_columns(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BatchReader, "read", lambda *_: iter(()))
+    rows = _local_mode.rows(spark, BatchSource({}), 1)
+    assert rows is not None
+    assert (rows.schema.simpleString(), rows.collect()) == ("struct<number:bigint>", [])

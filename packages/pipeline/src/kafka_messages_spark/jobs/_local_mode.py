@@ -19,7 +19,7 @@ from kafka_messages_spark.state._folder import ListedFile, StateFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.datasource import DataSource
+    from pyspark.sql.datasource import DataSource, DataSourceReader
 
 # Maximum size of input files for one partition; this much would be one task anyway.
 MAX_BYTES = 16 << 20
@@ -28,7 +28,9 @@ MAX_LOCAL_BYTES = 1 << 30
 # Maximum size of new bytes beside a state, and of its compressed rows; few rows are worth no exchange, whatever is read.
 MAX_NEW_BYTES, MAX_STORED_BYTES = 512 << 20, 16 << 20
 # Maximum size of the decoded rows in bytes; Spark's workers read larger inputs.
-MAX_ROWS = 64 << 20
+MAX_ROWS = 128 << 20
+# Rows of one source from which generating code takes less time than interpreting the plan.
+MANY_ROWS = 20_000
 # JVM options for short runs: quick compilation, simple garbage collection.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # Session settings for small inputs only.
@@ -37,7 +39,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    # For few rows, generating code takes longer than interpreting the plan.
+    # No generated code, until a source has MANY_ROWS.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.ui.enabled": "false",
@@ -47,6 +49,10 @@ SETTINGS = {
     # Otherwise each call is sent to the JVM with its place in the code, for error messages.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
+
+
+# Spark's default of the settings that concern code.
+_CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
 
 def settings(partitions: int) -> dict[str, str]:
@@ -106,15 +112,25 @@ def rows(spark: SparkSession, source: DataSource, partitions: int) -> DataFrame 
     schema = source.schema()
     if isinstance(schema, str):
         return None
-    reader = source.reader(schema)
-    batches: list[pa.RecordBatch] = []
+    batches = _batches(source.reader(schema))
+    if batches is None or sum(map(len, batches)) >= MANY_ROWS:
+        for name, value in _CODE.items():
+            if spark.conf.get(name) == SETTINGS[name]:
+                spark.conf.set(name, value)
+    if batches is None:
+        return None
+    # An empty list would be sent through another Python worker.
+    table = pa.Table.from_batches(batches, None if batches else to_arrow_schema(schema))
+    return spark.createDataFrame(table, schema).coalesce(partitions)
+
+
+def _batches(reader: DataSourceReader) -> list[pa.RecordBatch] | None:
+    found: list[pa.RecordBatch] = []
     size = 0
     for partition in reader.partitions():
         for batch in reader.read(partition):
             if not isinstance(batch, pa.RecordBatch) or (size := size + batch.nbytes) > MAX_ROWS:
                 return None
             if len(batch):  # Spark 4.3.0 ignores all batches of a table that begins with an empty one
-                batches.append(batch)
-    # An empty list would be sent through another Python worker.
-    table = pa.Table.from_batches(batches, None if batches else to_arrow_schema(schema))
-    return spark.createDataFrame(table, schema).coalesce(partitions)
+                found.append(batch)
+    return found

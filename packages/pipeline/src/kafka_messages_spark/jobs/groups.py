@@ -37,6 +37,17 @@ from kafka_messages_spark.jobs._local_mode import Input
 TOPIC, SHARE_TOPIC = "__consumer_offsets", "__share_group_state"
 _KEY = ("topic", "partition")
 _PARTITION = ("group", *_KEY)
+# Columns of ``consumer_offsets`` that no table needs; without them, a row takes half the space.
+_UNUSED = (
+    *(
+        f"{kind}_group_target_assignment_{of}"
+        for kind in ("consumer", "share", "streams")
+        for of in ("metadata", "member")
+    ),
+    *("consumer_group_partition_metadata", "share_group_partition_metadata", "streams_group_topology"),
+    *("consumer_group_regular_expression", "producer_epoch", "base_sequence", "delete_horizon", "compression", "magic"),
+    *("timestampType", "crc_ok", "record_type_id", "record_version"),
+)
 # Columns of lag in the tables of groups and offsets.
 _LAG = ("lag", "time_lag_ms", "oldest_unread_ms", "status")
 _FIGURES = ("groups", "commits", "resets", "storms", "removed_offsets", "rebalances", "outside_the_log", "partitions")
@@ -84,7 +95,7 @@ def work(job: Job) -> None:
     for option, given in (("--sort lag", args.sort == "lag"), ("--as-of", args.as_of is not None)):
         if given and not args.data:
             raise invalid_argument(f"groups: {option} requires --data")
-    records = job.keep(records_of(job, "records", job.segments_of(args.paths, TOPIC), consumer_offsets))
+    records = job.keep(records_of(job, "records", job.segments_of(args.paths, TOPIC), _decoded))
     of_topics = _options.of_topics(args.topics)
     data = _data(job)
     partitions = data.partitions if data else None
@@ -99,7 +110,7 @@ def work(job: Job) -> None:
         "history": history,
         "offsets": job.keep(_offsets(job, history, data, now)),
         "resets": groups.resets(history),
-        "storms": groups.commit_storms(commits, least=args.storm),
+        "storms": job.keep(groups.commit_storms(commits, least=args.storm)),
         "removed_offsets": groups.removed_offsets(history),
         "rebalances": job.keep(_of_groups(rebalances(records), args.group)),
     }
@@ -121,6 +132,10 @@ def work(job: Job) -> None:
     for name, table in tables.items():
         job.write(name, table)
     job.unreadable(reduce(DataFrame.unionByName, unreadable))
+
+
+def _decoded(records: DataFrame) -> DataFrame:
+    return consumer_offsets(records).drop(*_UNUSED)
 
 
 @dataclass(frozen=True)
