@@ -43,13 +43,12 @@ def work(job: Job) -> None:
         job, "checks", ranges, lambda each, before: segments.checked_ranges(each, depth, before), by_range=True
     )
     checkpoints = [job.checkpoint(job.args.paths, name) for name in (CLEANER_OFFSET, HIGH_WATERMARK)]
-    found = segments.findings(checks, *checkpoints)
-    files = segments.files(checks, *checkpoints)
+    found = job.keep(segments.findings(checks, *checkpoints))
+    files = job.keep(segments.files(checks, found=found))
     is_recent = job.recent("last_timestamp")
     if job.args.since is not None:  # findings in files without a timestamp are kept
         found = found.join(files.where(~is_recent).select("file"), "file", "left_anti").select(found.columns)
-        files = files.where(is_recent)
-    found, files = job.keep(found), job.keep(files)
+        found, files = job.keep(found), job.keep(files.where(is_recent))
     total = files.agg(
         F.count("*"), F.sum("size"), F.sum("batches"), F.sum("records"), F.count_if(F.col("verdict") == "ok")
     ).collect()[0]

@@ -85,11 +85,17 @@ def checked_ranges(
     return found.mapInArrow(check, struct_type(SCHEMA))
 
 
-def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataFrame | None = None) -> DataFrame:
+def files(
+    checks: DataFrame,
+    cleaned: DataFrame | None = None,
+    watermarks: DataFrame | None = None,
+    *,
+    found: DataFrame | None = None,
+) -> DataFrame:
     """Return one row per file with counts, and ``verdict``: the worst severity of its findings or ``ok``.
 
     ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` counts offsets within batches
-    for which the batch has no record.
+    for which the batch has no record. ``found`` is the result of ``findings``, which is otherwise made again.
     """
     summary = checks.where("summary is not null").select("file", "size", "start", "summary.*")
     first = [
@@ -112,7 +118,8 @@ def files(checks: DataFrame, cleaned: DataFrame | None = None, watermarks: DataF
         F.coalesce(F.sum(F.when(F.col("severity") == name, 1)), F.lit(0)).alias(f"{name}_findings")
         for name in SEVERITIES
     ]
-    worst = findings(checks, cleaned, watermarks).groupBy("file").agg(*severities)
+    found = findings(checks, cleaned, watermarks) if found is None else found
+    worst = found.groupBy("file").agg(*severities)
     joined = by_file.join(worst, "file", "left").fillna(0, [f"{name}_findings" for name in SEVERITIES])
     verdict = F.lit("ok")
     for name in SEVERITIES:
