@@ -27,7 +27,7 @@ from kafka_messages_spark.analyses.transactions import condensed
 from kafka_messages_spark.sources._segment_ranges import _RangesReader
 from kafka_messages_spark.sources.kafka_log._range_reader import records_in
 from kafka_messages_spark.state import _folder
-from kafka_messages_spark.state._folder import ListedFile, ReadPlan, StateFolder
+from kafka_messages_spark.state._folder import FORMAT, ListedFile, ReadPlan, StateFolder
 from kafka_messages_spark.state._rows import StoredReader, writer
 from tests.pipeline.job_files import data, marker, segment
 
@@ -430,7 +430,7 @@ def test_runs_at_the_same_time_do_not_damage_the_state(tmp_path: Path) -> None:
     [
         (lambda text: text[:-1], "Expecting ',' delimiter: line 1 column"),
         (
-            lambda text: text.replace('"format": 2', '"format": 0'),
+            lambda text: text.replace(f'"format": {FORMAT}', '"format": 0'),
             "it was written with other options or another version",
         ),
         (lambda text: text.replace('"counts"', '"x"'), "missing 'counts'"),
