@@ -187,10 +187,14 @@ def test_records_that_a_failover_lost_do_not_count(spark: SparkSession, tmp_path
     kept, *lost = (of_epoch(0, data(first, count=count)) for first, count in ((0, 4), (4, 2), (6, 3), (9, 3)))
     segment(tmp_path / "dead", "orders-0", kept, *lost)
     segment(tmp_path / "alive", "orders-0", kept, of_epoch(1, data(4, count=3)))
+    # The new leader has not written anything yet.
+    segment(tmp_path / "dead", "quiet-0", kept, *lost)
+    segment(tmp_path / "alive", "quiet-0", kept)
+    (tmp_path / "alive" / "quiet-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n1 4\n")
     for name, job in (("inventory", main), ("batching", batching.main)):
         assert job([str(tmp_path), "--output", str(tmp_path / name), "--quiet"]) == 0
-        (row,) = spark.read.parquet(f"{tmp_path}/{name}/topics").collect()
-        assert (row.batches, row.records) == (2, 7)
+        rows = spark.read.parquet(f"{tmp_path}/{name}/topics").collect()
+        assert {row.topic: (row.batches, row.records) for row in rows} == {"orders": (2, 7), "quiet": (1, 4)}
 
 
 @pytest.mark.nightly

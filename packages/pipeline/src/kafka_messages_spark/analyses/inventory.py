@@ -67,14 +67,16 @@ def inventory(
     *,
     as_of: int,
     stale_days: int = STALE_DAYS,
+    epochs: DataFrame | None = None,
 ) -> DataFrame:
     """Return one row per topic in ``files`` (byte ranges of segments) or ``settings`` (``settings_of_topics``).
 
     ``batches`` are those of ``files``; copies count once. ``readers`` has one row per ``topic`` and ``group``. ``bytes``
     is the size of the largest copy of each partition, ``stored_bytes`` that of all copies. ``flags`` is a list of
-    ``FLAGS`` at the time ``as_of`` (milliseconds since the epoch); flags with an unknown input are missing.
+    ``FLAGS`` at the time ``as_of`` (milliseconds since the epoch); flags with an unknown input are missing. Batches that a
+    failover lost do not count; ``epochs`` is as in ``copies.lost_epochs``.
     """
-    joined = _of_files(files).join(_of_batches(batches), "topic", "left")
+    joined = _of_files(files).join(_of_batches(batches, epochs), "topic", "left")
     if settings is not None:
         joined = joined.join(settings, "topic", "full")
     if readers is not None:
@@ -119,9 +121,9 @@ def _of_files(files: DataFrame) -> DataFrame:
     )
 
 
-def _of_batches(batches: DataFrame) -> DataFrame:
+def _of_batches(batches: DataFrame, epochs: DataFrame | None) -> DataFrame:
     segments = batches.where(~F.col("file").endswith(".checkpoint"))
-    segments = without_lost(segments, lost_epochs(segments))
+    segments = without_lost(segments, lost_epochs(segments, epochs))
     rows = once(segments, *log_of(segments), F.coalesce("base_offset", "last_offset"))
     is_sound = F.col("corrupt").isNull()
     is_data = is_sound & ~F.col("is_control") & (F.coalesce("records", F.lit(1)) > 0)

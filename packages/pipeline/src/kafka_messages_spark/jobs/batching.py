@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import batching
 from kafka_messages_spark.analyses._expressions import folder
-from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET
+from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET, LEADER_EPOCH
 from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import batching as charts
 from kafka_messages_spark.jobs._incremental import rows_of
@@ -94,8 +94,10 @@ def _batches(job: Job, files: DataFrame) -> tuple[DataFrame, DataFrame]:
     if not copied:
         return rows, unreadable
     each = rows_of(job, "batches", files.where(log.isin(*copied)), lambda each, _: batching.sized_batches(each))
-    combined = rows.where(~log.isin(*copied)).unionByName(batching.without_copies(each))
-    return combined, unreadable.unionByName(_unreadable(each))
+    epochs = job.checkpoint(job.args.paths, LEADER_EPOCH)
+    combined = rows.where(~log.isin(*copied)).unionByName(batching.without_copies(each, epochs))
+    damaged = _unreadable(each).unionByName(_output.damaged_checkpoints(epochs))
+    return combined, unreadable.unionByName(damaged)
 
 
 def _unreadable(rows: DataFrame) -> DataFrame:

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from kafka_messages_spark.analyses import groups, metadata
 from kafka_messages_spark.analyses import inventory as analysis
 from kafka_messages_spark.analyses.batches import batches_in
+from kafka_messages_spark.analyses.checkpoints import LEADER_EPOCH
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.jobs import _cli, _options, _output
@@ -45,12 +46,15 @@ def work(job: Job) -> None:
     logs = _logs(job, files)
     settings, state = _settings(job, logs.get(METADATA))
     readers = _readers(logs, settings)
+    epochs = job.checkpoint(args.paths, LEADER_EPOCH)
     now, as_of = job.as_of(batches.select("max_timestamp"))
-    topics = job.keep(analysis.inventory(files, batches, settings, readers, as_of=now or 0, stale_days=args.stale_days))
+    limits = {"as_of": now or 0, "stale_days": args.stale_days}
+    topics = job.keep(analysis.inventory(files, batches, settings, readers, **limits, epochs=epochs))
     _report(job, topics, {"as of": as_of, "metadata": state, "group offsets": _words(files, readers is not None)})
     job.write("topics", topics)
     others = _output.corrupt_batches(batches).where(~F.coalesce("topic", F.lit("")).isin(list(logs)))
-    job.unreadable(reduce(DataFrame.unionByName, map(_output.bad_records, logs.values()), others))
+    damaged = [_output.damaged_checkpoints(epochs), *map(_output.bad_records, logs.values())]
+    job.unreadable(reduce(DataFrame.unionByName, damaged, others))
 
 
 def _logs(job: Job, files: DataFrame) -> dict[str, DataFrame]:

@@ -86,10 +86,13 @@ def combined_batches(files: DataFrame) -> DataFrame:
     return batches_in(segments, added=UNCOMPRESSED, condense=combined)
 
 
-def without_copies(batches: DataFrame) -> DataFrame:
-    """Combine the sound ones of ``sized_batches``, each once, without those that a failover lost."""
+def without_copies(batches: DataFrame, epochs: DataFrame | None = None) -> DataFrame:
+    """Combine the sound ones of ``sized_batches``, each once, without those that a failover lost.
+
+    ``epochs`` is as in ``copies.lost_epochs``.
+    """
     sound = batches.where("corrupt is null and fault is null")
-    sound = without_lost(sound, lost_epochs(sound))
+    sound = without_lost(sound, lost_epochs(sound, epochs))
     number = F.coalesce("base_offset", "last_offset")
 
     def combine(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
