@@ -39,7 +39,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    # No generated code, until a source has MANY_ROWS.
+    # Plans are interpreted until a source has MANY_ROWS.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.ui.enabled": "false",
@@ -49,9 +49,7 @@ SETTINGS = {
     # Otherwise each call is sent to the JVM with its place in the code, for error messages.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
-
-
-# Spark's default of the settings that concern code.
+# Spark's defaults for generated code.
 _CODE = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
 

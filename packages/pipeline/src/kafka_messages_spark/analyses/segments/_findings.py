@@ -95,7 +95,7 @@ def files(
     """Return one row per file with counts, and ``verdict``: the worst severity of its findings or ``ok``.
 
     ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` counts offsets within batches
-    for which the batch has no record. ``found`` is the result of ``findings``, which is otherwise made again.
+    for which the batch has no record. ``found`` is the result of ``findings``, if it is known.
     """
     summary = checks.where("summary is not null").select("file", "size", "start", "summary.*")
     first = [
