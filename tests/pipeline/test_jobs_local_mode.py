@@ -118,7 +118,7 @@ def test_inputs_with_many_decoded_bytes_are_read_by_spark(
     report = capsys.readouterr().out
     for module in (_cli, _job):
         monkeypatch.setattr(module, "is_ours", lambda: True)
-    monkeypatch.setattr(_local_mode, "MAX_ROWS", 100)
+    monkeypatch.setattr(_local_mode, "MAX_DECODED_BYTES", 100)
     read = _watched(monkeypatch)
     assert internal_topics.main(argv) == 0
     assert capsys.readouterr().out == report

@@ -27,8 +27,8 @@ MAX_BYTES = 16 << 20
 MAX_LOCAL_BYTES = 1 << 30
 # Maximum size of new bytes beside a state, and of its compressed rows; few rows are worth no exchange, whatever is read.
 MAX_NEW_BYTES, MAX_STORED_BYTES = 512 << 20, 16 << 20
-# Maximum size of the decoded rows in bytes; Spark's workers read larger inputs.
-MAX_ROWS = 128 << 20
+# Maximum size of the decoded rows; Spark's workers read larger inputs.
+MAX_DECODED_BYTES = 128 << 20
 # Rows of one source from which generating code takes less time than interpreting the plan.
 MANY_ROWS = 20_000
 # JVM options for short runs: quick compilation, simple garbage collection.
@@ -106,15 +106,14 @@ def partitions_for(inputs: Sequence[Input], glob: str | None, state: Callable[[s
 
 
 def rows(spark: SparkSession, source: DataSource, partitions: int) -> DataFrame | None:
-    """Read a source in this process; return None if the rows exceed ``MAX_ROWS`` bytes."""
+    """Read a source in this process; return None if the rows exceed ``MAX_DECODED_BYTES``."""
     schema = source.schema()
     if isinstance(schema, str):
         return None
     batches = _batches(source.reader(schema))
     if batches is None or sum(map(len, batches)) >= MANY_ROWS:
         for name, value in _CODE.items():
-            if spark.conf.get(name) == SETTINGS[name]:
-                spark.conf.set(name, value)
+            spark.conf.set(name, value)
     if batches is None:
         return None
     # An empty list would be sent through another Python worker.
@@ -127,7 +126,7 @@ def _batches(reader: DataSourceReader) -> list[pa.RecordBatch] | None:
     size = 0
     for partition in reader.partitions():
         for batch in reader.read(partition):
-            if not isinstance(batch, pa.RecordBatch) or (size := size + batch.nbytes) > MAX_ROWS:
+            if not isinstance(batch, pa.RecordBatch) or (size := size + batch.nbytes) > MAX_DECODED_BYTES:
                 return None
             if len(batch):  # Spark 4.3.0 ignores all batches of a table that begins with an empty one
                 found.append(batch)

@@ -48,8 +48,10 @@ def work(job: Job) -> None:
     readers = _readers(logs, settings)
     epochs = job.checkpoint(args.paths, LEADER_EPOCH)
     now, as_of = job.as_of(batches.select("max_timestamp"))
-    limits = {"as_of": now or 0, "stale_days": args.stale_days}
-    topics = job.keep(analysis.inventory(files, batches, settings, readers, **limits, epochs=epochs))
+    topics = analysis.inventory(
+        files, batches, settings, readers, as_of=now or 0, stale_days=args.stale_days, epochs=epochs
+    )
+    topics = job.keep(topics)
     _report(job, topics, {"as of": as_of, "metadata": state, "group offsets": _words(files, readers is not None)})
     job.write("topics", topics)
     others = _output.corrupt_batches(batches).where(~F.coalesce("topic", F.lit("")).isin(list(logs)))

@@ -44,7 +44,7 @@ def work(job: Job) -> None:
     )
     checkpoints = [job.checkpoint(job.args.paths, name) for name in (CLEANER_OFFSET, HIGH_WATERMARK)]
     found = job.keep(segments.findings(checks, *checkpoints))
-    files = job.keep(segments.files(checks, found=found))
+    files = job.keep(segments.files(checks, found))
     is_recent = job.recent("last_timestamp")
     if job.args.since is not None:  # findings in files without a timestamp are kept
         found = found.join(files.where(~is_recent).select("file"), "file", "left_anti").select(found.columns)

@@ -85,17 +85,11 @@ def checked_ranges(
     return found.mapInArrow(check, struct_type(SCHEMA))
 
 
-def files(
-    checks: DataFrame,
-    cleaned: DataFrame | None = None,
-    watermarks: DataFrame | None = None,
-    *,
-    found: DataFrame | None = None,
-) -> DataFrame:
-    """Return one row per file with counts, and ``verdict``: the worst severity of its findings or ``ok``.
+def files(checks: DataFrame, found: DataFrame | None = None) -> DataFrame:
+    """Return one row per file with counts, and ``verdict``: the worst severity in ``found``, or ``ok``.
 
     ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` counts offsets within batches
-    for which the batch has no record. ``found`` is the result of ``findings``, if it is known.
+    for which the batch has no record. ``found`` is the result of ``findings``; by default it is made from ``checks``.
     """
     summary = checks.where("summary is not null").select("file", "size", "start", "summary.*")
     first = [
@@ -118,7 +112,7 @@ def files(
         F.coalesce(F.sum(F.when(F.col("severity") == name, 1)), F.lit(0)).alias(f"{name}_findings")
         for name in SEVERITIES
     ]
-    found = findings(checks, cleaned, watermarks) if found is None else found
+    found = findings(checks) if found is None else found
     worst = found.groupBy("file").agg(*severities)
     joined = by_file.join(worst, "file", "left").fillna(0, [f"{name}_findings" for name in SEVERITIES])
     verdict = F.lit("ok")
