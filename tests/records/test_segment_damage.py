@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import random
 import struct
+from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from unittest import mock
 
@@ -18,7 +19,8 @@ pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 from kafka_records import CorruptSegmentError
-from kafka_records.segments import frames, reader
+from kafka_records.segments import chain, frames, reader
+from kafka_records.segments.batch_headers import read_batch_headers
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from kafka_records.segments.reader import SegmentReport, read_segments
 
@@ -35,6 +37,8 @@ from tests.support.segments import (
 )
 
 Rows = list[dict[str, Any]]
+
+CHANGED = "the header changed during the read"
 
 WIDEST = 32_000
 """Upper bound of the batch sizes in these tests, used as a smaller ``LOOKBACK``."""
@@ -351,3 +355,34 @@ def test_byte_range_among_records_that_resemble_headers_is_read() -> None:
     assert not corrupt
     assert [each["offset"] for each in rows] == list(range(30_000, 60_000))
     assert report.batches == 200
+
+
+@pytest.mark.parametrize(
+    "read", [partial(read_segments, batch_metadata=True), read_batch_headers], ids=["records", "headers"]
+)
+@pytest.mark.parametrize(
+    ("magic", "place", "byte"),
+    [(2, 16, 132), (1, 16, 3), (0, 16, 1), (1, 16, 2), (2, 22, 7), (1, 17, 6), (2, 57, 255)],
+    ids=["negative magic", "unknown magic", "magic 1", "magic 2", "compression", "message compression", "count"],
+)
+def test_header_changed_during_a_read_is_corrupt(
+    read: Callable[..., Any], magic: int, place: int, byte: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = [write_batches([{"value": b""}], base_offset=offset, magic=magic) for offset in range(3)]
+    changed = len(batches[0])
+    follow = chain.Follower.follow
+
+    def follow_then_change(*arguments: Any) -> chain.Chain:
+        result = follow(*arguments)
+        if len(result.start):
+            arguments[1].bytes[changed + place] = byte
+        return result
+
+    monkeypatch.setattr(chain.Follower, "follow", follow_then_change)
+    data = b"".join(batches)
+    with read(io.BytesIO(data), mode="PERMISSIVE") as reader:
+        rows = [row for batch in reader for row in batch.to_pylist()]
+    assert [row["corrupt"] and row["corrupt"]["reason"] for row in rows] == [None, CHANGED, None]
+    with read(io.BytesIO(data)) as reader, pytest.raises(CorruptSegmentError) as caught:
+        list(reader)
+    assert str(caught.value) == f"<segment>: batch at byte {changed}: {CHANGED}"

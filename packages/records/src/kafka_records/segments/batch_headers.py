@@ -42,8 +42,8 @@ HEADER_COLUMNS: dict[str, Any] = _OWN | {name: kind for name, kind in BATCH_COLU
 
 class _HeaderReader(SegmentReader):
     def _of_run(self, report: SegmentReport, run: BatchRun) -> Iterator[Any]:
+        headers = HeaderColumns.of(run)
         first = min(run.bad, default=None)
-        headers = HeaderColumns(run.log, run.start)
         count = len(run.start) if first is None or not self._failfast else first
         count_batches(report, run, headers, 0, count, run.bad)
         sound = np.ones(count, np.bool_)

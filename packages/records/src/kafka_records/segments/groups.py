@@ -50,7 +50,7 @@ class GroupDecoder:
         data_records: bool = True,
         wanted: Wanted | None = None,
     ) -> None:
-        self.headers = HeaderColumns(run.log, run.start)
+        self.headers = HeaderColumns.of(run)
         self._run = run
         self._maker = maker
         self._check = check_crcs

@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from .. import _native
-from ..format import COMPRESSION, CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
+from ..format import CODECS, COMPRESSION, CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, SMALLEST, TRANSACTIONAL
 from ..header import raw_header
 from .frames import Bools, Ints, LogData
+from .run import BatchRun
 
 
 def _header_fields(log: LogData, start: Ints) -> dict[str, Ints]:
@@ -48,6 +49,16 @@ class HeaderColumns:
         self.base_sequence = fields["BASE_SEQUENCE"]
         # 1 in formats 0 and 1, even for compressed messages.
         self.count = fields["COUNT"]
+
+    @classmethod
+    def of(cls, run: BatchRun) -> HeaderColumns:
+        """Read the headers of a run, and add to ``run.bad`` those that another thread made invalid since the scan."""
+        headers = cls(run.log, run.start)
+        smallest = np.select([headers.new, headers.magic == 1], [SMALLEST[2], SMALLEST[1]], SMALLEST[0])
+        unknown = (headers.magic < 0) | (headers.magic > 2) | (headers.codec >= len(CODECS))
+        for number in np.flatnonzero(unknown | (run.size < smallest) | (headers.count < 0)).tolist():
+            run.bad.setdefault(number, "the header changed during the read")
+        return headers
 
     @cached_property
     def timestamp_type(self) -> Ints:
