@@ -334,5 +334,5 @@ def test_input_without_batches_has_no_findings(
     assert (status, report["figures"]["batches"], report["findings"]) == (0, 0, [])
     capsys.readouterr()
     assert main([str(logs), "--compacted", "other", "--quiet"]) == 2
-    error = "batching: error: --compacted: no batches of other in these files\n"
+    error = "batching: error: --compacted: no segments of other in these files\n"
     assert capsys.readouterr().err.endswith(error)

@@ -12,8 +12,9 @@ from ._expressions import LOG, folder, log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.window import WindowSpec
 
-__all__ = ["counts", "lost_epochs", "once", "without_lost"]
+__all__ = ["counts", "is_lost", "lost_epochs", "once", "with_lost", "without_lost"]
 
 _RANK = "kafka_messages_copy"
 # Columns that are equal in all copies, even after cleaning.
@@ -41,36 +42,58 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
     return ranked.where((F.col(_RANK) == 1) | number.isNull()).drop(_RANK)
 
 
-def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None) -> DataFrame:
+def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None, *, last: str = "last_offset") -> DataFrame:
     """Return the leader epochs with batches that a failover lost; ``lost_from`` is the first lost offset.
 
-    Replicas truncate the log of a leader where the log of the next one starts (KIP-101). ``epochs`` has the entries of
-    the ``leader-epoch-checkpoint`` files; without it, an epoch starts at its first batch. A folder in which the
-    epochs decrease is damaged and does not count.
+    The replicas with the highest leader epoch have the current log. The others truncate an epoch where the current log has
+    the next one (KIP-101), and all of an epoch that it does not have. ``epochs`` has the entries of the
+    ``leader-epoch-checkpoint`` files; without them, an epoch starts at its first batch, and only epochs with batches are
+    known, so that none is missing in the current log. A folder in which the epochs decrease is damaged and does not count.
+    ``last`` is the column with the last offset, ``offset`` for records.
     """
-    first, replica = F.coalesce("base_offset", "last_offset").alias("start"), folder().alias("replica")
+    first, replica = F.coalesce("base_offset", last).alias("start"), folder().alias("replica")
     starts = batches.where("leader_epoch >= 0").select(
-        *LOG, replica, "leader_epoch", first, F.col("last_offset").alias("last")
+        *LOG, replica, "leader_epoch", first, F.col(last).alias("last"), F.lit(False).alias("is_listed")
     )
     if epochs is not None:
-        known = epochs.where("problem is null").select(*LOG, replica, "leader_epoch", F.col("offset").alias("start"))
+        entry = (F.col("offset").alias("start"), F.lit(True).alias("is_listed"))
+        known = epochs.where("problem is null").select(*LOG, replica, "leader_epoch", *entry)
         starts = starts.unionByName(known, allowMissingColumns=True)
-    is_damaged = F.max(F.expr("last >= lost_from")).over(Window.partitionBy(*LOG, "replica"))
-    found = _with_later_start(starts, *LOG, "replica").withColumn("is_damaged", is_damaged)
-    of_leader = _with_later_start(found.where("not coalesce(is_damaged, false)"), *LOG)
-    return of_leader.where("last >= lost_from").select(*LOG, "leader_epoch", "lost_from")
+    ends = [F.min("start").alias("start"), F.max("last").alias("last"), F.max("is_listed").alias("is_listed")]
+    each = starts.groupBy(*LOG, "replica", "leader_epoch").agg(*ends)
+    each = each.withColumn("next", F.min("start").over(_later_epochs(*LOG, "replica")))
+    of_replica = Window.partitionBy(*LOG, "replica")
+    is_damaged = F.coalesce(F.max(F.expr("last >= next")).over(of_replica), F.lit(False))
+    each = each.withColumns({"is_damaged": is_damaged, "newest": F.max("leader_epoch").over(of_replica)})
+    of_log = Window.partitionBy(*LOG)
+    sound = each.where("not is_damaged").withColumn("is_current", F.col("newest") == F.max("newest").over(of_log))
+    current = [F.when(F.col("is_current"), F.col(name)) for name in ("start", "is_listed")]
+    found = sound.groupBy(*LOG, "leader_epoch").agg(
+        *ends[:2], F.min(current[0]).alias("current"), F.max(current[1]).alias("is_listed")
+    )
+    is_missing = F.col("current").isNull() & F.max("is_listed").over(of_log)
+    next_start = F.min("current").over(_later_epochs(*LOG))
+    lost_from = F.when(is_missing, F.greatest("start", F.min("current").over(of_log))).otherwise(next_start)
+    return found.withColumn("lost_from", lost_from).where("last >= lost_from").select(*LOG, "leader_epoch", "lost_from")
 
 
-def _with_later_start(rows: DataFrame, *keys: str) -> DataFrame:
-    each = rows.groupBy(*keys, "leader_epoch").agg(F.min("start").alias("start"), F.max("last").alias("last"))
-    later = Window.partitionBy(*keys).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
-    return each.withColumn("lost_from", F.min("start").over(later))
+def _later_epochs(*keys: str) -> WindowSpec:
+    return Window.partitionBy(*keys).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
 
 
-def without_lost(batches: DataFrame, lost: DataFrame) -> DataFrame:
+def is_lost(last: str = "last_offset") -> Column:
+    """Return whether a batch is lost, in the rows of ``with_lost``."""
+    return F.coalesce(F.col(last) >= F.col("lost_from"), F.lit(False))
+
+
+def with_lost(batches: DataFrame, lost: DataFrame) -> DataFrame:
+    """Add the column ``lost_from`` of ``lost``, the result of ``lost_epochs``."""
+    return batches.join(F.broadcast(lost), [*LOG, "leader_epoch"], "left")
+
+
+def without_lost(batches: DataFrame, lost: DataFrame, *, last: str = "last_offset") -> DataFrame:
     """Leave out the batches in ``lost``, the result of ``lost_epochs``."""
-    joined = batches.join(F.broadcast(lost), [*LOG, "leader_epoch"], "left")
-    return joined.where(F.coalesce(F.col("last_offset") < F.col("lost_from"), F.lit(True))).select(batches.columns)
+    return with_lost(batches, lost).where(~is_lost(last)).select(batches.columns)
 
 
 def counts(rows: DataFrame) -> DataFrame:

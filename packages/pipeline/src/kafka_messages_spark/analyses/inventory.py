@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from ._expressions import folder, log_of
-from .copies import lost_epochs, once, without_lost
+from .copies import is_lost, lost_epochs, once, with_lost
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -74,7 +74,7 @@ def inventory(
     ``batches`` are those of ``files``; copies count once. ``readers`` has one row per ``topic`` and ``group``. ``bytes``
     is the size of the largest copy of each partition, ``stored_bytes`` that of all copies. ``flags`` is a list of
     ``FLAGS`` at the time ``as_of`` (milliseconds since the epoch); flags with an unknown input are missing. Batches that a
-    failover lost do not count; ``epochs`` is as in ``copies.lost_epochs``.
+    failover lost do not count; ``epochs`` has the entries of the ``leader-epoch-checkpoint`` files.
     """
     joined = _of_files(files).join(_of_batches(batches, epochs), "topic", "left")
     if settings is not None:
@@ -123,10 +123,10 @@ def _of_files(files: DataFrame) -> DataFrame:
 
 def _of_batches(batches: DataFrame, epochs: DataFrame | None) -> DataFrame:
     segments = batches.where(~F.col("file").endswith(".checkpoint"))
-    segments = without_lost(segments, lost_epochs(segments, epochs))
-    rows = once(segments, *log_of(segments), F.coalesce("base_offset", "last_offset"))
+    marked = with_lost(segments, lost_epochs(segments, epochs))
+    rows = once(marked, *log_of(marked), is_lost(), F.coalesce("base_offset", "last_offset"))
     is_sound = F.col("corrupt").isNull()
-    is_data = is_sound & ~F.col("is_control") & (F.coalesce("records", F.lit(1)) > 0)
+    is_data = is_sound & ~is_lost() & ~F.col("is_control") & (F.coalesce("records", F.lit(1)) > 0)
 
     def median(name: str) -> Column:
         return F.percentile_approx(F.when(is_data, F.col(name)), 0.5).cast("long")

@@ -68,9 +68,9 @@ def rows_of(
 
 
 def records_of(job: Job, stream: str, files: Sequence[str], decode: Callable[[DataFrame], DataFrame]) -> DataFrame:
-    """Return the decoded records of files, each once; copies and corrupt batches as in ``copies.once``."""
+    """Return the current decoded records of files, each once; copies and corrupt batches as in ``copies.once``."""
     if job.args.state is None:
-        return decode(once(job.read(files, batch_metadata=True)))
+        return decode(once(job.current(job.read(files, batch_metadata=True), files)))
 
     def read(ranges: DataFrame, _: Before) -> DataFrame:
         rows = decode(records_in(ranges)).drop("key", "value")  # may contain secrets
@@ -78,7 +78,7 @@ def records_of(job: Job, stream: str, files: Sequence[str], decode: Callable[[Da
 
     # Without the column problem, the same copies are chosen as before decoding.
     rows = rows_of(job, stream, job.ranges(files), read).withColumnRenamed("problem", _PROBLEM)
-    return once(rows).withColumnRenamed(_PROBLEM, "problem")
+    return once(job.current(rows, files)).withColumnRenamed(_PROBLEM, "problem")
 
 
 def _ranges(job: Job, plan: ReadPlan) -> DataFrame:

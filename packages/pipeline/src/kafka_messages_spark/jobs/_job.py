@@ -10,8 +10,10 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import reduce
 from typing import Any
 
+from kafka_records.segments.names import topic_of
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -19,10 +21,13 @@ from pyspark.sql.datasource import DataSource
 
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark._core.worker_python import use_for_next_session, use_for_session
+from kafka_messages_spark.analyses.checkpoints import LEADER_EPOCH
+from kafka_messages_spark.analyses.copies import lost_epochs, without_lost
 from kafka_messages_spark.jobs import _local_mode
 from kafka_messages_spark.jobs._options import absolute
 from kafka_messages_spark.jobs._output import (
     check_tables,
+    damaged_checkpoints,
     inputs,
     is_openmetrics,
     is_page,
@@ -80,6 +85,7 @@ class Job:
     _left_out: set[str] = field(default_factory=set)
     _kept: list[DataFrame] = field(default_factory=list)
     _tables: list[tuple[str, DataFrame]] = field(default_factory=list)
+    _checkpoints: list[DataFrame] = field(default_factory=list)
     _states: dict[str, StateFolder] = field(default_factory=dict)
     _at_end: list[Callable[[], None]] = field(default_factory=list)
 
@@ -149,10 +155,28 @@ class Job:
         self._reading(what, *total)
         return found
 
-    def checkpoint(self, paths: Sequence[str], name: str) -> DataFrame:
-        """Return the entries of the checkpoint files ``name`` in the segments' log directories."""
-        options = CheckpointFiles.options_of(paths, owner=self.name, glob=self.args.glob, name=name)
-        return self.keep(self.source(CheckpointFiles, options))
+    def checkpoint(self, paths: Sequence[str], name: str, topics: Sequence[str] | None = None) -> DataFrame:
+        """Return the entries of the checkpoint files ``name`` of the segments in ``paths``; ``unreadable`` reports damage.
+
+        ``topics`` has the patterns of topics with such segments, by default those of ``--topic``.
+        """
+        of = getattr(self.args, "topics", None) if topics is None else topics
+        options = CheckpointFiles.options_of(paths, owner=self.name, glob=self.args.glob, name=name, topics=of or [])
+        self._checkpoints.append(self.keep(self.source(CheckpointFiles, options)))
+        return self._checkpoints[-1]
+
+    def current(self, records: DataFrame, files: Sequence[str]) -> DataFrame:
+        """Leave out records that a failover lost; ``records`` are those of the segments ``files``, with batch metadata."""
+        folders = {folder_name(file): topic_of(file) for file in files}
+        logs = [log for log in folders.values() if None not in log]
+        if len(set(logs)) == len(logs):  # without copies, nothing is lost
+            return records
+        epochs = self.checkpoint(files, LEADER_EPOCH, topics=())
+        lost = lost_epochs(records, epochs, last="offset")
+        rows = lost.toArrow()  # few, and plans stay small
+        if not len(rows):
+            return records
+        return without_lost(records, self.spark.createDataFrame(rows, lost.schema), last="offset")
 
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
         """Return the records of a topic, with corrupt batches as rows."""
@@ -269,8 +293,9 @@ class Job:
         self.progress(f"reading {what}: {files} file{'s' if files != 1 else ''}, {size(total)}")
 
     def unreadable(self, df: DataFrame) -> None:
-        """Report the rows of unreadable places as findings, and write them as the table ``unreadable``."""
-        df = self.keep(df)
+        """Report the rows of unreadable places and damaged checkpoints as findings, and write the table ``unreadable``."""
+        damaged = reduce(DataFrame.unionByName, map(damaged_checkpoints, self._checkpoints), df.limit(0))
+        df = self.keep(df.unionByName(damaged.distinct()) if self._checkpoints else df)
         if df.limit(1).count():
             self.report.section("Unreadable")
             order = ("topic", "partition", F.coalesce("offset", "position"), "file")

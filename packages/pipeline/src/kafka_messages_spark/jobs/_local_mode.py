@@ -27,9 +27,9 @@ MAX_BYTES = 16 << 20
 MAX_LOCAL_BYTES = 1 << 30
 # Maximum size of new bytes beside a state, and of its compressed rows; few rows are worth no exchange, whatever is read.
 MAX_NEW_BYTES, MAX_STORED_BYTES = 512 << 20, 16 << 20
-# Maximum size of the decoded rows; Spark's workers read larger inputs.
+# Maximum size of the decoded rows of one source; Spark's workers read larger ones.
 MAX_DECODED_BYTES = 128 << 20
-# Rows of one source from which generating code takes less time than interpreting the plan.
+# Minimum number of rows of one source for which Spark generates code; with fewer, interpreting the plan is faster.
 MANY_ROWS = 20_000
 # JVM options for short runs: quick compilation, simple garbage collection.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -116,7 +116,7 @@ def rows(spark: SparkSession, source: DataSource, partitions: int) -> DataFrame 
             spark.conf.set(name, value)
     if batches is None:
         return None
-    # An empty list would be sent through another Python worker.
+    # createDataFrame([]) would start another Python worker; an empty table does not.
     table = pa.Table.from_batches(batches, None if batches else to_arrow_schema(schema))
     return spark.createDataFrame(table, schema).coalesce(partitions)
 

@@ -17,6 +17,7 @@ from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.analyses import batching
 from kafka_messages_spark.analyses._expressions import folder
 from kafka_messages_spark.analyses.checkpoints import CLEANER_OFFSET, LEADER_EPOCH
+from kafka_messages_spark.analyses.copies import lost_epochs, without_lost
 from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import batching as charts
 from kafka_messages_spark.jobs._incremental import rows_of
@@ -60,16 +61,17 @@ def work(job: Job) -> None:
     """Report the findings of ``batching.findings``, and unreadable input."""
     args = job.args
     files = job.keep(job.files(args.paths, "segments"))
-    batches, unreadable = _batches(job, files)
+    batches, unreadable, lost = _batches(job, files)
     sums = job.keep(batching.sums(batches))
     cleaned = job.checkpoint(args.paths, CLEANER_OFFSET)
     summary = _summary(sums)
     found = sums.where(job.recent("last_timestamp"))
-    compacted = _compacted(job, summary, cleaned)
+    compacted = _compacted(job, files, summary, cleaned)
     job.progress("reading the records of compacted topics")
     logs = batching.logs_of(files, cleaned, compacted)
     of_logs = files.where(F.col("topic").isin(*compacted) & F.col("partition").isNotNull())
     records = rows_of(job, "keys", of_logs, lambda each, _: batching.keyed_records(each), keep=False)
+    records = records if lost is None else without_lost(records, lost, last="offset")
     keys = job.keep(batching.by_key(records, logs, transactions=bool(compacted & summary.transactional)))
     dead = job.keep(batching.dead(keys))
     _facts(job, summary, dead)
@@ -80,11 +82,14 @@ def work(job: Job) -> None:
     _report_findings(job, findings)
     _tables(job, found, dead, batching.offsets_by_group(keys))
     job.write("findings", findings)
-    job.unreadable(unreadable.unionByName(_output.damaged_checkpoints(cleaned)))
+    job.unreadable(unreadable)
 
 
-def _batches(job: Job, files: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Return combined batches, and unreadable places; only batches of copied logs are compared one by one."""
+def _batches(job: Job, files: DataFrame) -> tuple[DataFrame, DataFrame, DataFrame | None]:
+    """Return combined batches, unreadable places, and the lost epochs; without copies, nothing is lost.
+
+    Only batches of copied logs are compared one by one.
+    """
     log = F.concat_ws("-", "topic", "partition")
     folders = files.groupBy(log.alias("log")).agg(F.count_distinct(folder("path")).alias("folders"))
     copied = {row[0] for row in folders.where("folders > 1 and log <> ''").collect()}
@@ -92,12 +97,11 @@ def _batches(job: Job, files: DataFrame) -> tuple[DataFrame, DataFrame]:
     copied |= {row[0] for row in batching.overlapping(rows).select(log).distinct().collect()}
     unreadable = _unreadable(rows.where(~log.isin(*copied)))
     if not copied:
-        return rows, unreadable
+        return rows, unreadable, None
     each = rows_of(job, "batches", files.where(log.isin(*copied)), lambda each, _: batching.sized_batches(each))
-    epochs = job.checkpoint(job.args.paths, LEADER_EPOCH)
-    combined = rows.where(~log.isin(*copied)).unionByName(batching.without_copies(each, epochs))
-    damaged = _unreadable(each).unionByName(_output.damaged_checkpoints(epochs))
-    return combined, unreadable.unionByName(damaged)
+    lost = job.keep(lost_epochs(each, job.checkpoint(job.args.paths, LEADER_EPOCH)))
+    combined = rows.where(~log.isin(*copied)).unionByName(batching.without_copies(each, lost))
+    return combined, unreadable.unionByName(_unreadable(each)), lost
 
 
 def _unreadable(rows: DataFrame) -> DataFrame:
@@ -138,11 +142,14 @@ def _summary(found: DataFrame) -> _Summary:
     return _Summary({level: row["rows"] for level, row in of.items()}, total, *of_topics)
 
 
-def _compacted(job: Job, summary: _Summary, cleaned: DataFrame) -> set[str]:
+def _compacted(job: Job, files: DataFrame, summary: _Summary, cleaned: DataFrame) -> set[str]:
     named = set(cleaned.agg(F.collect_set("topic")).collect()[0][0])
     given = set(job.args.compacted)
-    if missing := sorted(given - summary.topics):
-        raise invalid_argument(f"{job.name}: --compacted: no batches of {', '.join(missing)} in these files")
+    if missing := given - summary.topics:
+        empty = {row[0] for row in files.where(F.col("topic").isin(*missing)).select("topic").distinct().collect()}
+        if missing := missing - empty:
+            names = ", ".join(sorted(missing))
+            raise invalid_argument(f"{job.name}: --compacted: no segments of {names} in these files")
     reasons = {
         "Kafka default": set(batching.COMPACTED),
         "named with --compacted": given,

@@ -99,7 +99,7 @@ def work(job: Job) -> None:
     of_topics = _options.of_topics(args.topics)
     data = _data(job)
     partitions = data.partitions if data else None
-    unreadable = [_output.bad_records(records), *(data.unreadable if data else ())]
+    unreadable = [_output.bad_records(records), *([data.unreadable] if data else ())]
     commits = job.keep(_of_groups(groups.offset_commits(records), args.group).where(of_topics))
     history = job.keep(groups.offset_history(commits, records, jump=args.jump))
     now, as_of = None, None
@@ -145,7 +145,7 @@ class _Data:
     # Batches that a failover lost.
     lost: DataFrame
     partitions: DataFrame
-    unreadable: Sequence[DataFrame]
+    unreadable: DataFrame
 
     @property
     def each(self) -> DataFrame:
@@ -160,8 +160,7 @@ def _data(job: Job) -> _Data | None:
     checkpoints, epochs = (job.checkpoint(job.args.data, name) for name in (LOG_START_OFFSET, LEADER_EPOCH))
     lost = job.keep(lost_epochs(batches, epochs))
     partitions = job.keep(partition_offsets(batches, log_start_offsets(files, checkpoints), lost))
-    damaged = [_output.corrupt_batches(batches), *map(_output.damaged_checkpoints, (checkpoints, epochs))]
-    return _Data(batches, lost, partitions, damaged)
+    return _Data(batches, lost, partitions, _output.corrupt_batches(batches))
 
 
 def _of_groups(rows: DataFrame, chosen: list[str] | None) -> DataFrame:

@@ -55,14 +55,13 @@ def work(job: Job) -> None:
     _report(job, topics, {"as of": as_of, "metadata": state, "group offsets": _words(files, readers is not None)})
     job.write("topics", topics)
     others = _output.corrupt_batches(batches).where(~F.coalesce("topic", F.lit("")).isin(list(logs)))
-    damaged = [_output.damaged_checkpoints(epochs), *map(_output.bad_records, logs.values())]
-    job.unreadable(reduce(DataFrame.unionByName, damaged, others))
+    job.unreadable(reduce(DataFrame.unionByName, map(_output.bad_records, logs.values()), others))
 
 
 def _logs(job: Job, files: DataFrame) -> dict[str, DataFrame]:
     names = files.where(F.col("start") == 0).where(F.col("topic").isin(list(_DECODERS)))
     paths = names.groupBy("topic").agg(F.sort_array(F.collect_list("path"))).orderBy("topic").collect()
-    read = {topic: job.read(of_topic, batch_metadata=True) for topic, of_topic in paths}
+    read = {topic: job.current(job.read(files, batch_metadata=True), files) for topic, files in paths}
     return {topic: job.keep(_DECODERS[topic](records)) for topic, records in read.items()}
 
 

@@ -78,10 +78,7 @@ def work(job: Job) -> None:
         report.frame(ordered.drop("replicas", "file"), limit)
     for name, df in (("replicas", found.replicas), ("findings", findings), ("lost_records", lost)):
         job.write(name, df)
-    unreadable = _output.corrupt_batches(found.batches)
-    for each in checkpoints.values():
-        unreadable = unreadable.unionByName(_output.damaged_checkpoints(each))
-    job.unreadable(unreadable)
+    job.unreadable(_output.corrupt_batches(found.batches))
 
 
 def _parser() -> ArgumentParser:

@@ -70,8 +70,6 @@ def work(job: Job) -> None:
     checkpoints, watermarks, epochs = (
         job.checkpoint(args.paths, name) for name in (LOG_START_OFFSET, HIGH_WATERMARK, LEADER_EPOCH)
     )
-    for each in (checkpoints, watermarks, epochs):
-        unreadable = unreadable.unionByName(_output.damaged_checkpoints(each))
     lost = job.keep(lost_epochs(batches, epochs))
     partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints), lost))
     found = job.keep(txn.find_transactions(batches, lost))

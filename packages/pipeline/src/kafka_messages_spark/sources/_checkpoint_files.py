@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from pyspark.sql.datasource import InputPartition
 
 from ._files import File, open_file
 from ._listings import Listing, ListingReader
+from ._segment_ranges import LEFT_OUT, is_of_topics
 
 SCHEMA = pa.schema(
     [
@@ -86,9 +87,12 @@ class _Places(InputPartition):
 @dataclass
 class _CheckpointsReader(ListingReader):
     name: str
+    # Patterns of topics; none means all. Only files beside segments of these topics are read.
+    topics: list[str] = field(default_factory=list)
 
     def partitions(self) -> Sequence[InputPartition]:
-        places = places_of(self.files(), self.name)
+        files = [file for file in self.files() if is_of_topics(file.name, self.topics)]
+        places = places_of(files, self.name)
         return [_Places(places[at : at + _FILES]) for at in range(0, len(places), _FILES)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -106,6 +110,8 @@ class CheckpointFiles(Listing):
 def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:
     found = {}
     for file in files:
+        if name == LEADER_EPOCH and file.ending in LEFT_OUT:  # of a deleted topic, which may exist again
+            continue
         path, shown = (_checkpoint_path(each, name) for each in (file.path, file.name))
         if path and shown and ("/" in path or "://" not in file.root):  # a bucket has no parent directory
             found[shown] = file.root, path
@@ -123,22 +129,21 @@ def _checkpoint_path(path: str, name: str) -> str | None:
 
 
 def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
+    epochs = shown.endswith(LEADER_EPOCH)
+    log = dict(zip(("file", "topic", "partition"), (shown, *(topic_of(path) if epochs else (None, None))), strict=True))
     try:
         with open_file(root, path) as file:
             data = _all(file)
-        epochs = shown.endswith(LEADER_EPOCH)
         entries = parsed(data.decode(), epochs=epochs)
     except FileNotFoundError:
         return []
     except OSError as error:
-        return [_problem(shown, f"the checkpoint cannot be read: {error}")]
+        return [log | {"problem": f"the checkpoint cannot be read: {error}"}]
     except UnicodeDecodeError:
-        return [_problem(shown, "damaged checkpoint, ignored: invalid UTF-8")]
+        return [log | {"problem": "damaged checkpoint, ignored: invalid UTF-8"}]
     except ValueError as error:
-        return [_problem(shown, f"damaged checkpoint, ignored: {error}")]
+        return [log | {"problem": f"damaged checkpoint, ignored: {error}"}]
     if epochs:
-        topic, partition = topic_of(path)
-        log = {"file": shown, "topic": topic, "partition": partition}
         return [log | {"leader_epoch": epoch, "offset": offset} for _, epoch, offset in entries]
     return [
         {"file": shown, "topic": topic, "partition": partition, "offset": offset}
@@ -153,7 +158,3 @@ def _all(file: Any) -> bytes:
         if len(data) > _MAX_BYTES:
             raise ValueError(f"the file has more than {_MAX_BYTES} bytes")
     return bytes(data)
-
-
-def _problem(shown: str, text: str) -> dict[str, Any]:
-    return {"file": shown, "topic": None, "partition": None, "offset": None, "problem": text}

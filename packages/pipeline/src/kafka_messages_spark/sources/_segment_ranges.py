@@ -25,7 +25,8 @@ _OURS = re.compile(r"[0-9]{20}[.-]")
 # Bytes in which the first batch is searched; larger batches are rare.
 _BEGINNING = 1 << 20
 NOT_A_SEGMENT = "not a segment"
-_GONE = {"delete": "a partition that is being deleted", "stray": "a stray replica"}
+# Reasons to skip folders with these suffixes.
+LEFT_OUT = {"delete": "a partition that is being deleted", "stray": "a stray replica"}
 # Columns of a byte range. size is that of the file; end is null in the last range of a file; topic and partition come
 # from the folder; left_out is the result of skip_reason; modified is in seconds since the epoch; is_closed is true if a
 # later segment follows. If an earlier run has read the beginning of the range, resume is the position at which to go on,
@@ -162,7 +163,7 @@ def is_of_topics(path: str, patterns: Collection[str]) -> bool:
 
 def skip_reason(path: str, ending: str | None) -> str | None:
     """Return the reason to skip a file, or None; ``ending`` is the suffix of its folder, such as ``delete``."""
-    return _GONE.get(ending or "") or (NOT_A_SEGMENT if is_foreign(path) else None)
+    return LEFT_OUT.get(ending or "") or (NOT_A_SEGMENT if is_foreign(path) else None)
 
 
 def is_foreign(path: str) -> bool:

@@ -24,7 +24,7 @@ from ..sources._segment_ranges import Resume
 from ._rows import Live
 
 # Version of files.json and of the rows.
-FORMAT = 3
+FORMAT = 4
 # Runs whose rows are kept apart; then all rows are written anew, also if less than half of the files are live.
 MAX_GENERATIONS = 16
 _MANIFEST = "files.json"

@@ -101,7 +101,13 @@ class _HeaderReader(SegmentReader):
         unknown = len(CONTROL_TYPES) - 1
         kinds = np.full(len(run.start), -1)
         decoder = GroupDecoder(
-            run, ColumnMaker(()), control_records=True, data_records=False, check_crcs=self._check, limit=self._max
+            run,
+            ColumnMaker(()),
+            control_records=True,
+            data_records=False,
+            check_crcs=self._check,
+            limit=self._max,
+            headers=headers,
         )
         for group in decoder.groups():
             rows = np.flatnonzero(np.diff(group.records.batch, prepend=-1))

@@ -37,7 +37,10 @@ class BatchGroup:
 
 
 class GroupDecoder:
-    """Decoder for the batches of one ``BatchRun``; ``limit`` is the maximum decompressed size of a batch in bytes."""
+    """Decoder for the batches of one ``BatchRun``, whose ``headers`` may be known.
+
+    ``limit`` is the maximum decompressed size of a batch in bytes.
+    """
 
     def __init__(
         self,
@@ -49,8 +52,9 @@ class GroupDecoder:
         limit: int,
         data_records: bool = True,
         wanted: Wanted | None = None,
+        headers: HeaderColumns | None = None,
     ) -> None:
-        self.headers = HeaderColumns.of(run)
+        self.headers = headers or HeaderColumns.of(run)
         self._run = run
         self._maker = maker
         self._check = check_crcs

@@ -52,7 +52,10 @@ class HeaderColumns:
 
     @classmethod
     def of(cls, run: BatchRun) -> HeaderColumns:
-        """Read the headers of a run, and add to ``run.bad`` those that another thread made invalid since the scan."""
+        """Read the headers of a run, and add to ``run.bad`` the batches whose header was valid during the scan only.
+
+        Another thread may change the bytes meanwhile.
+        """
         headers = cls(run.log, run.start)
         smallest = np.select([headers.new, headers.magic == 1], [SMALLEST[2], SMALLEST[1]], SMALLEST[0])
         unknown = (headers.magic < 0) | (headers.magic > 2) | (headers.codec >= len(CODECS))

@@ -86,13 +86,13 @@ def combined_batches(files: DataFrame) -> DataFrame:
     return batches_in(segments, added=UNCOMPRESSED, condense=combined)
 
 
-def without_copies(batches: DataFrame, epochs: DataFrame | None = None) -> DataFrame:
-    """Combine the sound ones of ``sized_batches``, each once, without those that a failover lost.
+def without_copies(batches: DataFrame, lost: DataFrame | None = None) -> DataFrame:
+    """Combine the sound batches of ``sized_batches``. Copies count once; batches that a failover lost do not count.
 
-    ``epochs`` is as in ``copies.lost_epochs``.
+    ``lost`` is the result of ``copies.lost_epochs``, by default that of ``batches``.
     """
     sound = batches.where("corrupt is null and fault is null")
-    sound = without_lost(sound, lost_epochs(sound, epochs))
+    sound = without_lost(sound, lost_epochs(batches) if lost is None else lost)
     number = F.coalesce("base_offset", "last_offset")
 
     def combine(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

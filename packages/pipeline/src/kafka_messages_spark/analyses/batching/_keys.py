@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 
 # Topics that Kafka creates with cleanup.policy=compact.
 COMPACTED = ("__consumer_offsets", "__transaction_state")
-_READ = ("offset", "position", "base_offset", "key", "value", "producer_id", "is_transactional", "is_control")
+_READ = (
+    "offset",
+    "position",
+    "base_offset",
+    "leader_epoch",
+    "key",
+    "value",
+    "producer_id",
+    "is_transactional",
+    "is_control",
+)
 # Approximate bytes of a record besides key and value.
 _BESIDES = 8
 # More records than any batch has, so that batches are not split.
@@ -40,6 +50,7 @@ SCHEMA = pa.schema(
         pa.field("file", pa.string()),
         pa.field("position", pa.int64()),
         pa.field("base_offset", pa.int64()),
+        pa.field("leader_epoch", pa.int32()),
         pa.field("offset", pa.int64()),
         pa.field("key", pa.binary()),
         pa.field("bytes", pa.int64()),

@@ -28,7 +28,7 @@ def replay(
 ) -> DataFrame:
     """Replay the result of ``records_of``; with ``start``, also return the image at that offset and each later change.
 
-    ``keep`` may cache rows that are read several times.
+    ``keep`` is called with each data frame that is read more than once, and may cache it.
     """
     columns = ["at", "place", "timestamp", "leader_epoch", "record_type"]
     columns += [name for name in columns_of("metadata") if name in RULES]

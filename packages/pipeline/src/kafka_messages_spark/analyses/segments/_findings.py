@@ -89,7 +89,7 @@ def files(checks: DataFrame, found: DataFrame | None = None) -> DataFrame:
     """Return one row per file with counts, and ``verdict``: the worst severity in ``found``, or ``ok``.
 
     ``incomplete_tail`` and ``zero_tail`` are in bytes. ``missing_in_batches`` counts offsets within batches
-    for which the batch has no record. ``found`` is the result of ``findings``; by default it is made from ``checks``.
+    for which the batch has no record. ``found`` is the result of ``findings``, by default without checkpoints.
     """
     summary = checks.where("summary is not null").select("file", "size", "start", "summary.*")
     first = [
