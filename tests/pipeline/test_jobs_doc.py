@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -26,7 +28,6 @@ from kafka_messages_spark.analyses import (
 )
 from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, share_group_state, transaction_state
-from kafka_messages_spark.analyses.lag import with_lag_times, with_statuses
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.jobs import _cli, _output, _report
@@ -63,13 +64,12 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
     sums, keys = batching.sums(batching.sized_batches(files)), batching.by_key(batching.keyed_records(files), {})
     dead = batching.dead(keys)
     measured = encodings.measure(encodings.messages_of(log, "__consumer_offsets"))
+    job: Any = SimpleNamespace(keep=lambda rows: rows)
     unreadable = {"unreadable": _output.corrupt_batches(batches)}
     of_groups = {
         "commits": commits,
         "history": history,
-        "offsets": with_statuses(
-            with_lag_times(groups.committed_offsets(history, partitions), batches), history, batches, 0
-        ),
+        "offsets": groups_job._offsets(job, history, None, None),
         "resets": groups.resets(history),
         "storms": groups.commit_storms(commits),
         "removed_offsets": groups.removed_offsets(history),
