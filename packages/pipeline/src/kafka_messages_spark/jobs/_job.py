@@ -15,7 +15,7 @@ from typing import Any
 
 from kafka_records.segments.names import topic_of
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.datasource import DataSource
 
@@ -150,9 +150,8 @@ class Job:
 
         Other files, deleted partitions and stray replicas are skipped and listed in the report, unless ``all_of_them``.
         """
-        found = self._ranges(paths, all_of_them=all_of_them)
-        total = found.where("start = 0").agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()[0]
-        self._reading(what, *total)
+        found, listing = self._ranges(paths, all_of_them=all_of_them)
+        self._reading(what, listing["files"], listing["bytes"])
         return found
 
     def checkpoint(self, paths: Sequence[str], name: str, topics: Sequence[str] | None = None) -> DataFrame:
@@ -187,10 +186,13 @@ class Job:
 
         Segments in folders without a topic name are included.
         """
-        found = self._ranges(paths, topic).where("start = 0")
-        unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
-        of_topic = unnamed | (F.col("topic") == topic) if topic else F.lit(True)
-        files = found.where(of_topic).select("path", "size").orderBy("path").collect()
+
+        def of_topic() -> Column:
+            unnamed = F.col("topic").isNull() & (F.lit(topic == METADATA) | ~F.col("path").endswith(".checkpoint"))
+            return unnamed | (F.col("topic") == topic) if topic else F.lit(True)
+
+        found, listing = self._ranges(paths, topic, chosen=of_topic)
+        files = listing["chosen"]
         if not files:
             others = found.where("topic is not null").select("topic").distinct().orderBy("topic").limit(3).collect()
             names = f"; found segments of {', '.join(row['topic'] for row in others)}" if others else ""
@@ -205,24 +207,40 @@ class Job:
 
         Raises PySparkValueError if ``paths`` have no segments of any topic.
         """
-        found = self._ranges(paths, topic).where((F.col("start") == 0) & (F.col("topic") == topic))
-        return [row["path"] for row in found.select("path").orderBy("path").collect()]
+        _, listing = self._ranges(paths, topic, chosen=lambda: F.col("topic") == topic)
+        return [row["path"] for row in listing["chosen"]]
 
-    def _ranges(self, paths: Sequence[str], topic: str | None = None, *, all_of_them: bool = False) -> DataFrame:
+    def _ranges(
+        self,
+        paths: Sequence[str],
+        topic: str | None = None,
+        *,
+        all_of_them: bool = False,
+        chosen: Callable[[], Column] | None = None,
+    ) -> tuple[DataFrame, Row]:
+        """Return the byte ranges, and a row with the number and size of files, and with the ``chosen`` files."""
         self._look(paths, all_of_them)
         topics = getattr(self.args, "topics", None) if topic is None else None
         found = self.ranges(paths, self.args.glob, topics=topics or [])
         kept = F.lit(True) if all_of_them else F.col("left_out").isNull()
-        other = F.when(~kept & (F.col("start") == 0), F.struct("path", "left_out", "topic"))
-        count, others = found.agg(F.count_if(kept), F.sort_array(F.collect_set(other))).collect()[0]
-        if not count:
+        is_file = F.col("start") == 0
+        other = F.when(~kept & is_file, F.struct("path", "left_out", "topic"))
+        wanted = F.when(kept & is_file & (F.lit(False) if chosen is None else chosen()), F.struct("path", "size"))
+        listing = found.agg(
+            F.count_if(kept & is_file).alias("files"),
+            F.coalesce(F.sum(F.when(kept & is_file, F.col("size"))), F.lit(0)).alias("bytes"),
+            F.sort_array(F.collect_list(wanted)).alias("chosen"),
+            F.sort_array(F.collect_set(other)).alias("others"),
+        ).collect()[0]
+        others = listing["others"]
+        if not listing["files"]:
             raise invalid_argument(
                 no_segments_message(self.name, paths, _skipped_files((path, why) for path, why, _ in others), topics)
             )
         self._leave_out(
             _skipped_files((path, why) for path, why, of in others if why == NOT_A_SEGMENT or topic in (None, of))
         )
-        return found.where(kept)
+        return found.where(kept), listing
 
     def _look(self, paths: Sequence[str], all_of_them: bool) -> None:
         if self._spark is not None or is_elsewhere() or not all(map(is_path, paths)):
