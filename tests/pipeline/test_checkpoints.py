@@ -163,7 +163,8 @@ def test_log_of_the_last_leader_determines_start_and_end(spark: SparkSession, tm
     """Topics by what the new leader wrote in place of the lost records; it has deleted some of ``old``."""
     logs = tmp_path / "logs"
     dead, alive = logs / "dead", logs / "alive"
-    kept, *lost = (of_epoch(0, data(first, count=count)) for first, count in ((0, 20), (20, 10), (30, 5)))
+    spans = ((0, 0, 20), (20, 1000, 10), (30, 1000, 5))
+    kept, *lost = (of_epoch(0, data(first, seconds, count=count)) for first, seconds, count in spans)
     for topic, new in (
         ("few", [of_epoch(1, data(20, count=3))]),
         ("more", [of_epoch(1, data(20, count=30))]),
@@ -172,14 +173,21 @@ def test_log_of_the_last_leader_determines_start_and_end(spark: SparkSession, tm
         segment(dead, f"{topic}-0", kept, *lost)
         segment(alive, f"{topic}-0", kept, *new)
     checkpoint(alive / "none-0", "0 0", "1 20", name=LEADER_EPOCH)
+    segment(dead, "rolled-0", kept, lost[0])
+    segment(dead, "rolled-0", lost[1], base=30)
+    segment(alive, "rolled-0", kept, of_epoch(1, data(20, count=3)))
+    segment(dead, "later-0", kept, lost[0])
+    segment(alive, "later-0", kept, of_epoch(1, data(20, count=30)), of_epoch(1, data(50, 100)))
     segment(dead, "old-0", data(0, count=5))
     segment(dead, "old-0", data(5, count=5), base=5)
     segment(alive, "old-0", data(5, count=5), base=5)
-    commits(alive, few=27, more=27, none=34, old=3)
+    commits(alive, few=27, more=27, none=34, rolled=27, later=22, old=3)
     places = {
         "few": (0, 23, 0, "beyond the log", 20),
         "more": (0, 50, 23, "diverged", 20),
         "none": (0, 20, 0, "beyond the log", 20),
+        "rolled": (0, 23, 0, "beyond the log", 20),
+        "later": (0, 51, 29, "diverged", 20),
         "old": (5, 10, 7, "below the log", None),
     }
     for mode, more in (("whole", []), ("stored", ["--state", str(tmp_path / "state")])):
@@ -188,9 +196,12 @@ def test_log_of_the_last_leader_determines_start_and_end(spark: SparkSession, tm
         rows = spark.read.parquet(f"{out}/offsets").collect()
         columns = ("start_offset", "end_offset", "lag", "place", "diverges_at")
         assert {row.topic: tuple(row[name] for name in columns) for row in rows} == places
+        assert all((row.unread_since is not None) == (row.lag > 0) for row in rows)
     out = str(tmp_path / "transactions")
     assert transactions_job.main([str(logs), "--output", out, "--quiet"]) == 0
-    rows = spark.read.parquet(f"{out}/partitions").where("not startswith(topic, '__')").collect()
+    found = spark.read.parquet(f"{out}/partitions").where("not startswith(topic, '__')")
+    assert found.selectExpr("unix_millis(max(last_timestamp))").collect()[0][0] == at(100)
+    rows = found.collect()
     assert {row.topic: (row.log_start_offset, row.next_offset) for row in rows} == {
         topic: place[:2] for topic, place in places.items()
     }

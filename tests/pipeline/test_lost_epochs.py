@@ -11,7 +11,7 @@ from kafka_messages import OffsetCommitKey, OffsetCommitValue
 from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.analyses.copies import lost_epochs
+from kafka_messages_spark.analyses.copies import lost_epochs, without_lost
 from kafka_messages_spark.jobs import batching, groups, inventory, transactions
 
 # Per replica: epoch, first and last offset of batches; then epochs and start offsets in leader-epoch-checkpoint.
@@ -36,6 +36,10 @@ CASES: dict[str, tuple[list[Replica], dict[int, int]]] = {
     ),
     "current log without its beginning": ([([(0, 0, 3), (1, 4, 5)], []), ([(2, 8, 9)], [(2, 8)])], {}),
     "lost epoch from the start of the current log on": ([([(1, 4, 11)], []), ([(2, 8, 9)], [(2, 8)])], {1: 8}),
+    "beginning only in a replica without checkpoint": (
+        [([(2, 8, 9)], [(2, 8)]), ([(0, 0, 3), (2, 8, 9)], []), ([(1, 4, 7)], [])],
+        {},
+    ),
     "compacted epoch": (
         [([(0, 0, 3), (1, 4, 5), (2, 6, 7)], []), ([(0, 0, 1), (2, 6, 7)], [(0, 0), (1, 4), (2, 6)])],
         {},
@@ -64,6 +68,21 @@ def test_lost_epochs_follow_the_log_of_the_newest_leader(spark: SparkSession) ->
     for row in found.collect():
         lost[row.topic][row.leader_epoch] = row.lost_from
     assert lost == {case: expected for case, (_, expected) in CASES.items()}
+
+
+def test_snapshots_are_no_part_of_the_log(spark: SparkSession) -> None:
+    batches = [
+        ("old/__cluster_metadata-0/0.log", 1, 0, 5),
+        ("new/__cluster_metadata-0/0.log", 1, 0, 2),
+        ("new/__cluster_metadata-0/0.log", 2, 3, 3),
+        ("new/__cluster_metadata-0/4-2.checkpoint", 2, 0, 0),
+        ("old/__cluster_metadata-0/9-1.checkpoint", 1, 0, 8),
+    ]
+    rows = spark.createDataFrame(batches, "file string, leader_epoch int, base_offset long, last_offset long")
+    rows = rows.selectExpr("'__cluster_metadata' as topic", "0 as partition", "*")
+    lost = lost_epochs(rows)
+    assert [tuple(row) for row in lost.collect()] == [("__cluster_metadata", 0, 1, 3)]
+    assert sorted(tuple(row)[2:] for row in without_lost(rows, lost).collect()) == sorted(batches[1:])
 
 
 def epochs(folder: Path, *entries: str) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.window import WindowSpec
 
-__all__ = ["counts", "is_lost", "lost_epochs", "once", "with_lost", "without_lost"]
+__all__ = ["counts", "is_lost", "lost_epochs", "of_current_logs", "once", "with_lost", "without_lost"]
 
 _RANK = "kafka_messages_copy"
 # Columns that are equal in all copies, even after cleaning.
@@ -43,16 +43,16 @@ def once(rows: DataFrame, *keys: Column | str) -> DataFrame:
 
 
 def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None, *, last: str = "last_offset") -> DataFrame:
-    """Return the leader epochs with batches that a failover lost; ``lost_from`` is the first lost offset.
+    """Return the leader epochs with lost batches, and ``lost_from``, the first lost offset of each.
 
     The replicas with the highest leader epoch have the current log. The others truncate an epoch where the current log has
-    the next one (KIP-101), and all of an epoch that it does not have. ``epochs`` has the entries of the
-    ``leader-epoch-checkpoint`` files; without them, an epoch starts at its first batch, and only epochs with batches are
-    known, so that none is missing in the current log. A folder in which the epochs decrease is damaged and does not count.
-    ``last`` is the column with the last offset, ``offset`` for records.
+    the next one (KIP-101), and remove epochs that it does not list. ``epochs`` has the entries of the
+    ``leader-epoch-checkpoint`` files. Without them, an epoch starts at its first batch, and one without batches in the
+    current log does not count as lost. A folder in which the epochs decrease is damaged and does not count, nor do
+    snapshots. ``last`` names the column of the last offset: ``offset`` for records.
     """
     first, replica = F.coalesce("base_offset", last).alias("start"), folder().alias("replica")
-    starts = batches.where("leader_epoch >= 0").select(
+    starts = batches.where((F.col("leader_epoch") >= 0) & ~_is_snapshot()).select(
         *LOG, replica, "leader_epoch", first, F.col(last).alias("last"), F.lit(False).alias("is_listed")
     )
     if epochs is not None:
@@ -67,13 +67,13 @@ def lost_epochs(batches: DataFrame, epochs: DataFrame | None = None, *, last: st
     each = each.withColumns({"is_damaged": is_damaged, "newest": F.max("leader_epoch").over(of_replica)})
     of_log = Window.partitionBy(*LOG)
     sound = each.where("not is_damaged").withColumn("is_current", F.col("newest") == F.max("newest").over(of_log))
-    current = [F.when(F.col("is_current"), F.col(name)) for name in ("start", "is_listed")]
-    found = sound.groupBy(*LOG, "leader_epoch").agg(
-        *ends[:2], F.min(current[0]).alias("current"), F.max(current[1]).alias("is_listed")
-    )
-    is_missing = F.col("current").isNull() & F.max("is_listed").over(of_log)
+    current = F.when(F.col("is_current"), F.col("start"))
+    listed = F.min(F.when(F.col("is_listed"), current)).alias("listed")
+    found = sound.groupBy(*LOG, "leader_epoch").agg(*ends[:2], F.min(current).alias("current"), listed)
+    first_listed = F.min("listed").over(of_log)
+    is_missing = F.col("current").isNull() & first_listed.isNotNull()
     next_start = F.min("current").over(_later_epochs(*LOG))
-    lost_from = F.when(is_missing, F.greatest("start", F.min("current").over(of_log))).otherwise(next_start)
+    lost_from = F.when(is_missing, F.greatest("start", first_listed)).otherwise(next_start)
     return found.withColumn("lost_from", lost_from).where("last >= lost_from").select(*LOG, "leader_epoch", "lost_from")
 
 
@@ -81,19 +81,33 @@ def _later_epochs(*keys: str) -> WindowSpec:
     return Window.partitionBy(*keys).orderBy(F.desc("leader_epoch")).rowsBetween(Window.unboundedPreceding, -1)
 
 
+def _is_snapshot() -> Column:
+    return F.col("file").endswith(".checkpoint")
+
+
 def is_lost(last: str = "last_offset") -> Column:
-    """Return whether a batch is lost, in the rows of ``with_lost``."""
+    """Return the condition for a lost batch, for the result of ``with_lost``."""
     return F.coalesce(F.col(last) >= F.col("lost_from"), F.lit(False))
 
 
 def with_lost(batches: DataFrame, lost: DataFrame) -> DataFrame:
     """Add the column ``lost_from`` of ``lost``, the result of ``lost_epochs``."""
-    return batches.join(F.broadcast(lost), [*LOG, "leader_epoch"], "left")
+    joined = batches.join(F.broadcast(lost), [*LOG, "leader_epoch"], "left")
+    if "file" not in batches.columns:
+        return joined
+    return joined.withColumn("lost_from", F.when(~_is_snapshot(), F.col("lost_from")))
 
 
 def without_lost(batches: DataFrame, lost: DataFrame, *, last: str = "last_offset") -> DataFrame:
     """Leave out the batches in ``lost``, the result of ``lost_epochs``."""
     return with_lost(batches, lost).where(~is_lost(last)).select(batches.columns)
+
+
+def of_current_logs(files: DataFrame, batches: DataFrame, lost: DataFrame) -> DataFrame:
+    """Return the byte ranges ``files`` without those of replicas that have ``batches`` in ``lost``."""
+    replicas = with_lost(batches, lost).where(is_lost()).select(*LOG, folder().alias("replica")).distinct()
+    named = files.withColumn("replica", folder("path"))
+    return named.join(F.broadcast(replicas), [*LOG, "replica"], "left_anti").select(files.columns)
 
 
 def counts(rows: DataFrame) -> DataFrame:

@@ -83,14 +83,14 @@ def unpacked(rows: DataFrame) -> DataFrame:
 def batches_near(rows: DataFrame, offsets: DataFrame, lost: DataFrame) -> DataFrame:
     """Return the sound batches that contain or follow ``lag.next_to_read`` of ``offsets``, and others combined.
 
-    ``with_lag_times`` finds the same times in them as in all batches. Batches in ``lost`` (``copies.lost_epochs``) are
-    left out.
+    ``with_lag_times`` finds the same times in them as in all batches. Rows with batches in ``lost`` (``copies.lost_epochs``)
+    are left out: replicas with the current log have their other batches.
     """
-    sound = rows.where("corrupt is null").withColumn("row", F.struct("file", "position"))
+    sound = without_lost(rows.where("corrupt is null"), lost).withColumn("row", F.struct("file", "position"))
     wanted = offsets.select(*_LOG, next_to_read().alias("at")).where("at is not null").distinct()
     ends = sound.select(*_LOG, F.col("last_offset").alias("end"))
     until = wanted.join(ends, [*_LOG]).where("end >= at").groupBy(*_LOG, "at").agg(F.min("end").alias("until"))
     near = sound.join(until, [*_LOG]).where("last_offset >= at and lowest <= until").select("row").distinct()
     others = sound.join(near, "row", "left_anti").withColumn("first_timestamp", F.lit(None).cast("timestamp"))
-    found = without_lost(unpacked(sound.join(near, "row", "left_semi")), lost)
+    found = unpacked(sound.join(near, "row", "left_semi"))
     return found.unionByName(others.select(found.columns))

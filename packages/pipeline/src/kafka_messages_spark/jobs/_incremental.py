@@ -68,7 +68,7 @@ def rows_of(
 
 
 def records_of(job: Job, stream: str, files: Sequence[str], decode: Callable[[DataFrame], DataFrame]) -> DataFrame:
-    """Return the current decoded records of files, each once; copies and corrupt batches as in ``copies.once``."""
+    """Decode the records of files without lost ones; copies and corrupt batches as in ``copies.once``."""
     if job.args.state is None:
         return decode(once(job.current(job.read(files, batch_metadata=True), files)))
 

@@ -155,9 +155,9 @@ class Job:
         return found
 
     def checkpoint(self, paths: Sequence[str], name: str, topics: Sequence[str] | None = None) -> DataFrame:
-        """Return the entries of the checkpoint files ``name`` of the segments in ``paths``; ``unreadable`` reports damage.
+        """Return the entries of the checkpoint files ``name`` of segments in ``paths``; ``unreadable`` reports damaged ones.
 
-        ``topics`` has the patterns of topics with such segments, by default those of ``--topic``.
+        ``topics`` are patterns, by default those of ``--topic``; only files beside segments of these topics are read.
         """
         of = getattr(self.args, "topics", None) if topics is None else topics
         options = CheckpointFiles.options_of(paths, owner=self.name, glob=self.args.glob, name=name, topics=of or [])
@@ -171,11 +171,7 @@ class Job:
         if len(set(logs)) == len(logs):  # without copies, nothing is lost
             return records
         epochs = self.checkpoint(files, LEADER_EPOCH, topics=())
-        lost = lost_epochs(records, epochs, last="offset")
-        rows = lost.toArrow()  # few, and plans stay small
-        if not len(rows):
-            return records
-        return without_lost(records, self.spark.createDataFrame(rows, lost.schema), last="offset")
+        return without_lost(records, self.collected(lost_epochs(records, epochs, last="offset")), last="offset")
 
     def log(self, paths: Sequence[str], topic: str, *, batch_metadata: bool = False) -> DataFrame:
         """Return the records of a topic, with corrupt batches as rows."""
@@ -326,6 +322,10 @@ class Job:
             return df.localCheckpoint()
         self._kept.append(df.persist())
         return self._kept[-1]
+
+    def collected(self, df: DataFrame) -> DataFrame:
+        """Return the few rows of a data frame as a local table, so that plans with it stay small."""
+        return self.spark.createDataFrame(df.toArrow(), df.schema)
 
     def write(self, name: str, df: DataFrame) -> None:
         """Register an output table, which ``finish`` writes."""

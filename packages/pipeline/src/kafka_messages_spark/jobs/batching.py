@@ -99,7 +99,7 @@ def _batches(job: Job, files: DataFrame) -> tuple[DataFrame, DataFrame, DataFram
     if not copied:
         return rows, unreadable, None
     each = rows_of(job, "batches", files.where(log.isin(*copied)), lambda each, _: batching.sized_batches(each))
-    lost = job.keep(lost_epochs(each, job.checkpoint(job.args.paths, LEADER_EPOCH)))
+    lost = job.collected(lost_epochs(each, job.checkpoint(job.args.paths, LEADER_EPOCH)))
     combined = rows.where(~log.isin(*copied)).unionByName(batching.without_copies(each, lost))
     return combined, unreadable.unionByName(_unreadable(each)), lost
 

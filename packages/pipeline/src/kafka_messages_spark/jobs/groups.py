@@ -20,7 +20,7 @@ from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.analyses._expressions import log_of
 from kafka_messages_spark.analyses.batches import batches_in
 from kafka_messages_spark.analyses.checkpoints import LEADER_EPOCH, LOG_START_OFFSET, log_start_offsets
-from kafka_messages_spark.analyses.copies import lost_epochs, without_lost
+from kafka_messages_spark.analyses.copies import lost_epochs, of_current_logs, without_lost
 from kafka_messages_spark.analyses.internal_topics import consumer_offsets, share_group_state
 from kafka_messages_spark.analyses.lag import with_lag_times, with_statuses, worst_status
 from kafka_messages_spark.analyses.packed import batches_near, packed, unpacked
@@ -104,7 +104,7 @@ def work(job: Job) -> None:
     history = job.keep(groups.offset_history(commits, records, jump=args.jump))
     now, as_of = None, None
     if data:
-        now, as_of = job.as_of(data.batches.select("max_timestamp").union(records.select("timestamp")))
+        now, as_of = job.as_of(data.partitions.select("last_timestamp").union(records.select("timestamp")))
     tables = {
         "commits": commits,
         "history": history,
@@ -158,8 +158,9 @@ def _data(job: Job) -> _Data | None:
     files = job.files(job.args.data, "data segments")
     batches = rows_of(job, "batches", files, lambda found, _: batches_in(found, condense=packed))
     checkpoints, epochs = (job.checkpoint(job.args.data, name) for name in (LOG_START_OFFSET, LEADER_EPOCH))
-    lost = job.keep(lost_epochs(batches, epochs))
-    partitions = job.keep(partition_offsets(batches, log_start_offsets(files, checkpoints), lost))
+    lost = job.collected(lost_epochs(batches, epochs))
+    starts = log_start_offsets(of_current_logs(files, batches, lost), checkpoints)
+    partitions = job.keep(partition_offsets(batches, starts, lost))
     return _Data(batches, lost, partitions, _output.corrupt_batches(batches))
 
 

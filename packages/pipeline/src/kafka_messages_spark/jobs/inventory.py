@@ -61,12 +61,8 @@ def work(job: Job) -> None:
 def _logs(job: Job, files: DataFrame) -> dict[str, DataFrame]:
     names = files.where(F.col("start") == 0).where(F.col("topic").isin(list(_DECODERS)))
     paths = names.groupBy("topic").agg(F.sort_array(F.collect_list("path"))).orderBy("topic").collect()
-    found = {}
-    for topic, of_topic in paths:
-        records = job.read(of_topic, batch_metadata=True)
-        current = records if topic == METADATA else job.current(records, of_topic)  # snapshots have other offsets
-        found[topic] = job.keep(_DECODERS[topic](current))
-    return found
+    read = {topic: job.current(job.read(files, batch_metadata=True), files) for topic, files in paths}
+    return {topic: job.keep(_DECODERS[topic](records)) for topic, records in read.items()}
 
 
 def _settings(job: Job, records: DataFrame | None) -> tuple[DataFrame | None, str]:

@@ -24,7 +24,7 @@ from kafka_messages_spark.analyses.checkpoints import (
     high_watermarks,
     log_start_offsets,
 )
-from kafka_messages_spark.analyses.copies import lost_epochs
+from kafka_messages_spark.analyses.copies import lost_epochs, of_current_logs
 from kafka_messages_spark.analyses.internal_topics import transaction_state
 from kafka_messages_spark.jobs import _cli, _options, _output
 from kafka_messages_spark.jobs._charts import transactions as charts
@@ -70,8 +70,9 @@ def work(job: Job) -> None:
     checkpoints, watermarks, epochs = (
         job.checkpoint(args.paths, name) for name in (LOG_START_OFFSET, HIGH_WATERMARK, LEADER_EPOCH)
     )
-    lost = job.keep(lost_epochs(batches, epochs))
-    partitions = job.keep(txn.partition_offsets(batches, log_start_offsets(files, checkpoints), lost))
+    lost = job.collected(lost_epochs(batches, epochs))
+    starts = log_start_offsets(of_current_logs(files, batches, lost), checkpoints)
+    partitions = job.keep(txn.partition_offsets(batches, starts, lost))
     found = job.keep(txn.find_transactions(batches, lost))
     times = [partitions.select("last_timestamp"), *([states.select("timestamp")] if states is not None else [])]
     now, as_of = job.as_of(reduce(DataFrame.union, times))

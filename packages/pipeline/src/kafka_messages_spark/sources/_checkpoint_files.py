@@ -110,7 +110,7 @@ class CheckpointFiles(Listing):
 def places_of(files: Iterable[File], name: str) -> list[tuple[str, str, str]]:
     found = {}
     for file in files:
-        if name == LEADER_EPOCH and file.ending in LEFT_OUT:  # of a deleted topic, which may exist again
+        if name == LEADER_EPOCH and file.ending in LEFT_OUT:  # not read; a new topic may have the same name
             continue
         path, shown = (_checkpoint_path(each, name) for each in (file.path, file.name))
         if path and shown and ("/" in path or "://" not in file.root):  # a bucket has no parent directory

@@ -37,7 +37,7 @@ class BatchGroup:
 
 
 class GroupDecoder:
-    """Decoder for the batches of one ``BatchRun``, whose ``headers`` may be known.
+    """Decoder for the batches of one ``BatchRun``; with ``headers``, they are not read again.
 
     ``limit`` is the maximum decompressed size of a batch in bytes.
     """

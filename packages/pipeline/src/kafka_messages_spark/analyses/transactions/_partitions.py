@@ -10,6 +10,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from .._expressions import LOG, NAME_OFFSET, next_offset, with_names
+from ..copies import without_lost
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,7 +52,7 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None, lost:
     """Return offsets, files, batches, corrupt places and gaps of each partition; ``batches`` may be ``condensed``.
 
     ``log_start_offset`` comes from ``starts`` (``checkpoints.log_start_offsets``), or else from file names and offsets.
-    ``starts`` also adds partitions without batches. ``lost`` (``copies.lost_epochs``) ends the logs of former leaders.
+    ``starts`` also adds partitions without batches. ``lost`` (``copies.lost_epochs``) leaves out logs of former leaders.
     ``gaps`` are structs of ``start`` and exclusive ``end``.
     """
     is_sound = F.col("corrupt").isNull() if "corrupt" in batches.columns else F.lit(True)
@@ -64,15 +65,13 @@ def partition_offsets(batches: DataFrame, starts: DataFrame | None = None, lost:
             F.coalesce(F.sum(F.when(is_sound, count)), F.lit(0)).cast("long").alias("batches"),
             F.count_if(~is_sound).alias("corrupt"),
             F.min(F.coalesce("base_offset", "last_offset")).alias("first_offset"),
-            next_offset(F.max("last_offset")).alias("next_offset"),
+            F.max("last_offset").alias("last_offset"),
             F.max("max_timestamp").alias("last_timestamp"),
         )
     )
-    if lost is not None:
-        files = files.join(F.broadcast(lost), [*LOG, "leader_epoch"], "left").where(
-            "lost_from is null or first_offset < lost_from"
-        )
-        files = files.withColumn("next_offset", F.least("next_offset", "lost_from"))
+    if lost is not None:  # replicas with the current log have what others did not lose
+        files = without_lost(files, lost)
+    files = files.withColumn("next_offset", next_offset(F.col("last_offset")))
     before = Window.partitionBy(*LOG).orderBy("first_offset", "next_offset").rowsBetween(Window.unboundedPreceding, -1)
     reached = F.max("next_offset").over(before)
     gap = F.when(
