@@ -18,7 +18,7 @@ from .headers import HeaderColumns
 from .reader import MAX_ROWS, SegmentReader, Source, checked_sources, count_batches
 from .record_columns import ColumnMaker
 from .report import SegmentReport
-from .rows import BATCH_COLUMNS, CORRUPT_COLUMN, CORRUPT_TYPE, horizons, named
+from .rows import BATCH_COLUMNS, CORRUPT_COLUMN, CORRUPT_TYPE, PLAIN, horizons, named
 from .run import BatchRun
 
 __all__ = ["read_batch_headers"]
@@ -46,9 +46,7 @@ class _HeaderReader(SegmentReader):
         first = min(run.bad, default=None)
         count = len(run.start) if first is None or not self._failfast else first
         count_batches(report, run, headers, 0, count, run.bad)
-        sound = np.ones(count, np.bool_)
-        sound[[number for number in run.bad if number < count]] = False
-        chosen = np.flatnonzero(sound)
+        chosen = np.setdiff1d(np.arange(count), list(run.bad))
         if first is None or self._failfast:
             for low in range(0, count, self._max_rows):
                 yield self._rows(report, run, headers, chosen[low : low + self._max_rows])
@@ -74,16 +72,10 @@ class _HeaderReader(SegmentReader):
             "first_timestamp": _first_timestamps(headers, chosen),
             "max_timestamp": timestamps(headers.max_timestamp[chosen]),
             "crc": stored_sums(run.log, run.start[chosen], headers.magic[chosen]),
-            "leader_epoch": headers.leader_epoch[chosen],
-            "producer_id": headers.producer_id[chosen],
-            "producer_epoch": headers.producer_epoch[chosen],
-            "base_sequence": headers.base_sequence[chosen],
-            "is_transactional": headers.transactional[chosen],
-            "is_control": headers.control[chosen],
+            **{name: getattr(headers, name.removeprefix("is_"))[chosen] for name in PLAIN},
             "control_type": self._control_types(run, headers, chosen),
             "delete_horizon": horizons(headers.base_timestamp, headers.horizon, chosen),
             "compression": named(headers.codec[chosen], CODECS),
-            "magic": headers.magic[chosen],
             "crc_ok": pa.nulls(count, pa.bool_()) if run.sums is None else run.sums[chosen],
             "corrupt": pa.nulls(count, CORRUPT_TYPE),
         }
@@ -104,9 +96,9 @@ class _HeaderReader(SegmentReader):
             run,
             ColumnMaker(()),
             control_records=True,
-            data_records=False,
             check_crcs=self._check,
             limit=self._max,
+            wanted=lambda headers: headers.control,
             headers=headers,
         )
         for group in decoder.groups():

@@ -34,6 +34,8 @@ PADDING = 64
 
 # Largest attributes value accepted in a search: seven bits in use, one reserved.
 _KNOWN_ATTRIBUTES = 0xFF
+# Positions and types of leader epoch, producer id, producer epoch and base sequence.
+_AT_LEAST_MINUS_ONE = ((12, ">i4"), (43, ">i8"), (51, ">i2"), (53, ">i4"))
 
 # Maximum number of positions that a search tests at a time.
 SEARCH_BLOCK = 256 * 1024
@@ -121,12 +123,7 @@ def faults(log: LogData, start: Ints, size: Ints, *, strict: bool = False) -> In
 
 def _is_odd_batch(log: LogData, start: Ints, count: Ints, delta: Ints) -> Bools:
     result: Bools = count > delta + 1
-    for place, kind in (
-        (12, ">i4"),
-        (43, ">i8"),
-        (51, ">i2"),
-        (53, ">i4"),
-    ):  # leader epoch, producer id, producer epoch, base sequence
+    for place, kind in _AT_LEAST_MINUS_ONE:
         result |= log.at(start + place, kind) < -1
     return result
 

@@ -21,7 +21,6 @@ GROUP_ROWS = 131072
 # Decompressed size in bytes at which a group ends, if it has compressed batches or old messages.
 GROUP_BYTES = 16 << 20
 
-
 Wanted = Callable[[HeaderColumns], Bools]
 
 
@@ -37,10 +36,7 @@ class BatchGroup:
 
 
 class GroupDecoder:
-    """Decoder for the batches of one ``BatchRun``; with ``headers``, they are not read again.
-
-    ``limit`` is the maximum decompressed size of a batch in bytes.
-    """
+    """Decoder for the batches of one ``BatchRun``; ``limit`` is the maximum decompressed size of a batch in bytes."""
 
     def __init__(
         self,
@@ -50,7 +46,6 @@ class GroupDecoder:
         control_records: bool,
         check_crcs: bool,
         limit: int,
-        data_records: bool = True,
         wanted: Wanted | None = None,
         headers: HeaderColumns | None = None,
     ) -> None:
@@ -63,8 +58,6 @@ class GroupDecoder:
         keep[list(run.bad)] = False
         if not control_records:
             keep &= ~self.headers.control
-        if not data_records:
-            keep &= self.headers.control
         if wanted is not None:
             keep &= wanted(self.headers)
         self._keep = keep
@@ -176,8 +169,7 @@ def control_faults(records: RecordColumns, control: Bools) -> dict[int, str]:
     rows = np.flatnonzero(control[batch])
     is_short = records.key_size[rows] < CONTROL_KEY.size
     short, rows = rows[is_short], rows[~is_short]
-    negative = (
-        rows[control_types(records, rows)[0] < 0] if len(rows) else rows
-    )  # without rows, the data may be shorter than a key
+    # Without rows, the data may be shorter than a key.
+    negative = rows[control_types(records, rows)[0] < 0] if len(rows) else rows
     found = dict.fromkeys(batch[negative].tolist(), "the key of a control record has a negative version")
     return found | dict.fromkeys(batch[short].tolist(), "the key of a control record has fewer than 4 bytes")

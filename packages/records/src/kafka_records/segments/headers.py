@@ -52,10 +52,7 @@ class HeaderColumns:
 
     @classmethod
     def of(cls, run: BatchRun) -> HeaderColumns:
-        """Read the headers of a run, and add to ``run.bad`` the batches whose header was valid during the scan only.
-
-        Another thread may change the bytes meanwhile.
-        """
+        """Read the headers of a run; add the batches to ``run.bad`` whose header another thread has made invalid."""
         headers = cls(run.log, run.start)
         smallest = np.select([headers.new, headers.magic == 1], [SMALLEST[2], SMALLEST[1]], SMALLEST[0])
         unknown = (headers.magic < 0) | (headers.magic > 2) | (headers.codec >= len(CODECS))

@@ -179,8 +179,8 @@ _MAKERS: dict[str, Callable[[Rows, slice], pa.Array]] = {
     "crc_ok": Rows._crc_ok,
     "corrupt": Rows._corrupt,
 }
-_PLAIN = ("leader_epoch", "producer_id", "producer_epoch", "base_sequence", "is_transactional", "is_control", "magic")
-_MAKERS |= {name: _header_column(name) for name in _PLAIN}
+PLAIN = ("leader_epoch", "producer_id", "producer_epoch", "base_sequence", "is_transactional", "is_control", "magic")
+_MAKERS |= {name: _header_column(name) for name in PLAIN}
 
 
 def corrupt_rows(schema: pa.Schema, report: SegmentReport, gaps: Sequence[CorruptRange]) -> pa.RecordBatch:

@@ -237,14 +237,11 @@ class Scanner:
             fault = int(faults(log, here, size)[0])
             if fault:
                 return (yield from self._damage(pos, fault_text(log, at, int(size[0]), fault)))
+            reason = f"a size of {int(size[0])} bytes extends past the end of the file"
             if self._later_batch(at):
-                reason = f"a size of {int(size[0])} bytes extends past the end of the file, but another batch follows"
-                return (yield from self._damage(pos, reason))
+                return (yield from self._damage(pos, f"{reason}, but another batch follows"))
             if self._gave_up and not self._in_order(pos):
-                reason = (
-                    f"a size of {int(size[0])} bytes extends past the end of the file, and the offset is out of order"
-                )
-                return (yield from self._damage(pos, reason))
+                return (yield from self._damage(pos, f"{reason}, and the offset is out of order"))
         self._is_tail(pos, incomplete=left)
         return None
 
@@ -293,9 +290,8 @@ class Scanner:
         return 0 <= offset - self._next_offset < _OFFSETS
 
     def _followed(self, pos: int, search: Search) -> bool:
-        return self._is_confirmed(
-            pos, _int32(self._window.log.bytes.data, pos - self._window.base + 8)[0] + OVERHEAD, search
-        )
+        length = _int32(self._window.log.bytes.data, pos - self._window.base + 8)[0]
+        return self._is_confirmed(pos, length + OVERHEAD, search)
 
     def _damage(
         self, pos: int, reason: str, search_from: int | None = None, data: bytes | None = None
