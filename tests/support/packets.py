@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Literal
 
-from kafka_messages_tools.capture.network import ACK, FIN, RST, SYN
+from kafka_messages_tools.packets.segments import ACK, FIN, RST, SYN
 
 ETHERNET, SLL, SLL2, RAW, NULL, LOOP = 1, 113, 276, 101, 0, 108
 START = 1_700_000_000_000_000_000

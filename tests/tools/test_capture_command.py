@@ -13,9 +13,9 @@ from kafka_messages import ApiVersionsRequest, ApiVersionsResponse, FetchRequest
 from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_messages_tools.capture import open_capture
-from kafka_messages_tools.capture.network import ACK, FIN
 from kafka_messages_tools.command import main
 from kafka_messages_tools.conversation import render
+from kafka_messages_tools.packets.segments import ACK, FIN
 from kafka_messages_tools.wireshark import dissector
 from tests.support import pages
 from tests.support.captures import captured

@@ -35,8 +35,8 @@ from kafka_messages_tools.capture import (
     to_line,
     to_object,
 )
-from kafka_messages_tools.capture.network import ACK, SYN
 from kafka_messages_tools.command._capture_report import client_lines
+from kafka_messages_tools.packets.segments import ACK, SYN
 from tests.support.kafka_protocol import KNOWN_KEYS
 from tests.support.packets import RESET, Talk, ipv4, pcap, tcp
 

@@ -9,18 +9,18 @@
 
 from __future__ import annotations
 
+from ..packets.files import Packet, is_capture, read_packets
+from ..packets.report import CaptureError, CaptureReport
+from ..packets.segments import Segment, SocketAddress, segments
 from .capture_file import Capture, open_capture
 from .client_report import Client, Clients
 from .display import to_head, to_line, to_object
 from .errors import FoundError, errors_in
 from .exchange_filter import ExchangeFilter, api_keys, error_codes
-from .files import Packet, is_capture, read_packets
 from .follow import follow_pieces, is_followed
 from .framing import Frame, frames
 from .matching import Exchange, events, exchanges
-from .network import Segment, SocketAddress, segments
 from .reassembly import End, TcpConnection, TcpSegment, streams
-from .report import CaptureError, CaptureReport
 
 __all__ = [
     "Capture",

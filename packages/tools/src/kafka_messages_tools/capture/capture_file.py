@@ -9,13 +9,13 @@ from types import TracebackType
 from typing import BinaryIO, Self, cast
 
 from ..package import DEFAULT, Package, load
-from .files import is_capture, read_packets
+from ..packets.files import is_capture, read_packets
+from ..packets.report import CaptureError, CaptureReport
+from ..packets.segments import segments
 from .follow import follow_pieces, is_followed
 from .framing import frames
 from .matching import Exchange, events
-from .network import segments
 from .reassembly import End, TcpSegment, streams
-from .report import CaptureError, CaptureReport
 
 _PEEK_BYTES = 4096
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from struct import Struct
 
+from ..packets.segments import SocketAddress
 from . import plausible
-from .network import SocketAddress
 from .plausible import Plausibility
 from .reassembly import TcpConnection, TcpSegment
 

@@ -11,9 +11,9 @@ from binascii import a2b_base64
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .network import SocketAddress
+from ..packets.report import CaptureError, CaptureReport
+from ..packets.segments import SocketAddress
 from .reassembly import End, TcpConnection, TcpSegment
-from .report import CaptureError, CaptureReport
 
 _RULE = re.compile(r"={20,}\s*$")
 _NODE = re.compile(r"Node ([01]): (.+):(\d+)\s*$")

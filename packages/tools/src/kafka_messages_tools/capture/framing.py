@@ -13,12 +13,12 @@ from struct import Struct
 from typing import NamedTuple
 
 from ..package import DEFAULT, Package
+from ..packets.report import CaptureReport
+from ..packets.segments import SocketAddress
 from . import plausible
 from .client_detection import ClientDetector, NotKafka, other_traffic
-from .network import SocketAddress
 from .plausible import Plausibility
 from .reassembly import End, TcpConnection, TcpSegment
-from .report import CaptureReport
 
 # Default maximum number of bytes kept per frame: the default request limit of brokers.
 MOST_KEPT = 100 << 20

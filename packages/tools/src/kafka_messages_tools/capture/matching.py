@@ -9,11 +9,11 @@ from struct import Struct
 from typing import Any, Literal
 
 from ..package import DEFAULT, Package, load
+from ..packets.report import CaptureReport
+from ..packets.segments import SocketAddress
 from .framing import Frame
-from .network import SocketAddress
 from .plausible import Plausibility
 from .reassembly import End, TcpConnection
-from .report import CaptureReport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

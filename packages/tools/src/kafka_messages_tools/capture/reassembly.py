@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from .network import FIN, RST, SYN, Segment, SocketAddress
-from .report import CaptureReport
+from ..packets.report import CaptureReport
+from ..packets.segments import FIN, RST, SYN, Segment, SocketAddress
 
 # Maximum number of open connections.
 MOST_CONNECTIONS = 65536

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from .._text import counted
 from ..capture.client_report import Client, api_name
 from ..capture.display import clean
-from ..capture.report import CaptureReport
+from ..packets.report import CaptureReport
 
 # Parts of the names of counters that count missing or unreadable data.
 _PARTIAL = (
@@ -18,7 +18,7 @@ _PARTIAL = (
 
 def is_partial(report: CaptureReport) -> bool:
     """Check a report for missing data, unreadable data, or connections encrypted by TLS."""
-    return bool(report.remarks) or any(word in what for what in report.counts for word in _PARTIAL)
+    return report.unread > 0 or bool(report.remarks) or any(word in what for what in report.counts for word in _PARTIAL)
 
 
 def report_lines(report: CaptureReport) -> Iterator[str]:

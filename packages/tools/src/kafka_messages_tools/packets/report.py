@@ -21,9 +21,16 @@ class CaptureReport:
         self.remarks: list[str] = []
         """Problems with their location; at most ``MOST_REMARKS``."""
         self.more_remarks = 0
+        self.unread = 0
+        """Number of packets and bytes that may have carried Kafka traffic and were not read."""
 
     def count(self, what: str, number: int = 1) -> None:
         self.counts[what] += number
+
+    def count_unread(self, what: str, number: int = 1) -> None:
+        """Count packets or bytes that may have carried Kafka traffic and were not read."""
+        self.counts[what] += number
+        self.unread += number
 
     def remark(self, text: str) -> None:
         if len(self.remarks) < MOST_REMARKS:

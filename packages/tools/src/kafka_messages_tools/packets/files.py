@@ -10,11 +10,13 @@ import zlib
 from collections.abc import Iterator
 from struct import Struct
 from struct import error as StructError
-from typing import BinaryIO, Literal, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from .._text import counted
 from .report import CaptureError, CaptureReport
 
+# The year 10000 in nanoseconds.
+_LATEST = 253402300800_000_000_000
 # Maximum size of a packet or block in bytes.
 MOST_BYTES = 1 << 24
 _GZIP = b"\x1f\x8b"
@@ -43,21 +45,13 @@ class _PeekableFile:
         self._ahead = b""
 
     def peek(self, size: int) -> bytes:
-        if len(self._ahead) < size:
-            self._ahead += self._some(size - len(self._ahead))
+        self._ahead = self.read(max(size, len(self._ahead)))
         return self._ahead[:size]
 
     def read(self, size: int) -> bytes:
-        ahead, self._ahead = self._ahead[:size], self._ahead[size:]
-        return ahead + self._some(size - len(ahead)) if len(ahead) < size else ahead
-
-    def _some(self, size: int) -> bytes:
-        data = self._file.read(size)
-        while len(data) < size:  # a pipe may return fewer bytes than requested
-            more = self._file.read(size - len(data))
-            if not more:
-                break
-            data += more
+        data, self._ahead = self._ahead[:size], self._ahead[size:]
+        while len(data) < size and (more := self._file.read(size - len(data))):
+            data += more  # a pipe may return fewer bytes than requested
         return data
 
     def exactly(self, size: int, what: str) -> bytes:
@@ -104,20 +98,23 @@ def read_packets(file: BinaryIO, report: CaptureReport | None = None) -> Iterato
         report.remark(f"after packet {report.counts['packets']}: the rest of the file cannot be read: {error}")
 
 
-# Byte order, and nanoseconds per unit of the time fraction, by magic number of pcap files.
+# By magic number of pcap files: byte order, nanoseconds per unit of the time fraction, and the number of further bytes in
+# the header of a packet. The last two are Alexey Kuznetsov's variant of old Linux systems: interface, protocol, direction.
 _PCAP = {
-    bytes.fromhex("a1b2c3d4"): (">", 1000),
-    bytes.fromhex("d4c3b2a1"): ("<", 1000),
-    bytes.fromhex("a1b23c4d"): (">", 1),
-    bytes.fromhex("4d3cb2a1"): ("<", 1),
+    bytes.fromhex("a1b2c3d4"): (">", 1000, 0),
+    bytes.fromhex("d4c3b2a1"): ("<", 1000, 0),
+    bytes.fromhex("a1b23c4d"): (">", 1, 0),
+    bytes.fromhex("4d3cb2a1"): ("<", 1, 0),
+    bytes.fromhex("a1b2cd34"): (">", 1000, 8),
+    bytes.fromhex("34cdb2a1"): ("<", 1000, 8),
 }
 
 
 def _pcap(source: _PeekableFile, report: CaptureReport) -> Iterator[Packet]:
-    order, unit = _PCAP[source.peek(4)]
+    order, unit, more = _PCAP[source.peek(4)]
     header = Struct(f"{order}IHHiIII").unpack(source.exactly(24, "its header"))
     link_type = header[6] & 0x0FFFFFFF  # the upper bits are the length of the frame check sequence
-    record = Struct(f"{order}IIII")
+    record = Struct(f"{order}IIII{more}x")
     number = 0
     while True:
         number += 1
@@ -146,9 +143,10 @@ class _Interface(NamedTuple):
     # Seconds to add to timestamps.
     offset: int
 
-    def time_ns(self, high: int, low: int) -> int:
-        units = high << 32 | low
-        return units * 1_000_000_000 // self.units + self.offset * 1_000_000_000
+    def time_ns(self, high: int, low: int) -> int | None:
+        """Return a time, or None outside of the years 1970 to 9999, after a wrong resolution or offset."""
+        time_ns = (high << 32 | low) * 1_000_000_000 // self.units + self.offset * 1_000_000_000
+        return time_ns if 0 <= time_ns < _LATEST else None
 
 
 def _pcapng(source: _PeekableFile, report: CaptureReport) -> Iterator[Packet]:
@@ -169,6 +167,7 @@ def _pcapng(source: _PeekableFile, report: CaptureReport) -> Iterator[Packet]:
         if length < len(start) + 4 or length % 4 or length > MOST_BYTES:
             raise _Ended(f"{what} has an invalid length of {length} bytes; the rest of the file is ignored")
         body = source.exactly(length - len(start), what)[:-4]
+        section.what = what
         try:
             packet = section.packet(kind, body, number + 1)
         except (StructError, IndexError) as error:
@@ -184,18 +183,16 @@ class _PcapngSection:
 
     def __init__(self, order: str, report: CaptureReport) -> None:
         self.head = Struct(f"{order}II")
+        # Number of the current block, for remarks.
+        self.what = ""
         self._order = order
         self._interfaces: list[_Interface] = []
         self._report = report
-        self._enhanced = Struct(f"{order}IIIII")
-        self._old = Struct(f"{order}HHIIII")
+        self._packets = {_ENHANCED_PACKET: Struct(f"{order}IIIII"), _OLD_PACKET: Struct(f"{order}H2xIIII")}
 
     def packet(self, kind: int, body: bytes, number: int) -> Packet | None:
-        if kind == _ENHANCED_PACKET:
-            where, high, low, captured, length = self._enhanced.unpack_from(body)
-            return self._made(number, where, (high, low), body[20 : 20 + captured], captured, length)
-        if kind == _OLD_PACKET:
-            where, _, high, low, captured, length = self._old.unpack_from(body)
+        if kind in self._packets:
+            where, high, low, captured, length = self._packets[kind].unpack_from(body)
             return self._made(number, where, (high, low), body[20 : 20 + captured], captured, length)
         if kind == _SIMPLE_PACKET:
             (length,) = Struct(f"{self._order}I").unpack_from(body)
@@ -203,11 +200,9 @@ class _PcapngSection:
             return self._made(number, 0, None, body[4 : 4 + captured], captured, length)
         if kind == _INTERFACE:
             self._interfaces.append(self._described(body))
-        elif kind == _STATISTICS:
-            lost = self._options(body[12:]).get(_DROPPED, b"")
-            if len(lost) == 8 and (dropped := int.from_bytes(lost, self._endian)):
-                self._report.remark(f"packets lost according to the capture: {dropped}")
-                self._report.count("packets lost by the capture", dropped)
+        elif kind == _STATISTICS and (dropped := self._option(body, 12, _DROPPED, "Q", 0)):
+            self._report.remark(f"packets lost according to the capture: {dropped}")
+            self._report.count_unread("packets lost by the capture", dropped)
         return None
 
     def _made(
@@ -225,27 +220,22 @@ class _PcapngSection:
             raise IndexError(f"packet refers to interface {number}, but the section has only {described}")
         return self._interfaces[number]
 
-    @property
-    def _endian(self) -> Literal["big", "little"]:
-        return "big" if self._order == ">" else "little"
-
     def _described(self, body: bytes) -> _Interface:
         link_type, _, snap_length = Struct(f"{self._order}HHI").unpack_from(body)
-        options = self._options(body[8:])
-        resolution = options.get(_TIME_RESOLUTION, b"\x06")[0]
+        resolution = self._option(body, 8, _TIME_RESOLUTION, "B", 6)
         units = 1 << (resolution & 0x7F) if resolution & 0x80 else 10**resolution
-        offset = int.from_bytes(options.get(_TIME_OFFSET, b""), self._endian, signed=True)
-        return _Interface(link_type, snap_length, units, offset)
+        return _Interface(link_type, snap_length, units, self._option(body, 8, _TIME_OFFSET, "q", 0))
 
-    def _options(self, data: bytes) -> dict[int, bytes]:
-        head = Struct(f"{self._order}HH")
-        found: dict[int, bytes] = {}
-        at = 0
-        while at + 4 <= len(data):
-            code, size = head.unpack_from(data, at)
+    def _option(self, body: bytes, at: int, wanted: int, form: str, default: int) -> int:
+        """Return the number in an option of a block. An option of another length is reported and ignored."""
+        head, value = Struct(f"{self._order}HH"), Struct(f"{self._order}{form}")
+        while at + 4 <= len(body):
+            code, size = head.unpack_from(body, at)
             if code == 0:
                 break
-            if size and at + 4 + size <= len(data):
-                found[code] = data[at + 4 : at + 4 + size]
+            if code == wanted and size == value.size and at + 4 + size <= len(body):
+                default = value.unpack_from(body, at + 4)[0]
+            elif code == wanted:
+                self._report.remark(f"{self.what}: option {code} has {counted(size, 'byte')}, expected {value.size}")
             at += 4 + (size + 3 & ~3)
-        return found
+        return default
