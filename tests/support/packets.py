@@ -24,18 +24,29 @@ def tcp(
 
 
 def ipv4(
-    segment: bytes, source: str = "10.0.0.1", target: str = "10.0.0.2", *, fragment: int = 0, identity: int = 0
+    segment: bytes,
+    source: str = "10.0.0.1",
+    target: str = "10.0.0.2",
+    *,
+    fragment: int = 0,
+    identity: int = 0,
+    protocol: int = 6,
 ) -> bytes:
     """Return an IPv4 packet; ``fragment`` contains flags and offset as in the header."""
-    head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(segment), identity, fragment, 64, 6, 0)
+    head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(segment), identity, fragment, 64, protocol, 0)
     return head + ip_address(source).packed + ip_address(target).packed + segment
 
 
-def ipv6(segment: bytes, extensions: Sequence[tuple[int, bytes]] = ()) -> bytes:
+def ipv6(
+    segment: bytes,
+    extensions: Sequence[tuple[int, bytes]] = (),
+    protocol: int = 6,
+    hosts: tuple[str, str] = ("fd00::1", "fd00::2"),
+) -> bytes:
     """Return an IPv6 packet with extension headers: type of each, and its bytes after the next-header field."""
-    kinds = [kind for kind, _ in extensions] + [6]
+    kinds = [kind for kind, _ in extensions] + [protocol]
     body = b"".join(bytes([kinds[place + 1]]) + data for place, (_, data) in enumerate(extensions)) + segment
-    addresses = ip_address("fd00::1").packed + ip_address("fd00::2").packed
+    addresses = b"".join(ip_address(host).packed for host in hosts)
     return struct.pack(">IHBB", 6 << 28, len(body), kinds[0], 64) + addresses + body
 
 
@@ -53,6 +64,11 @@ def linked(packet: bytes, link: int, tags: Sequence[int] = ()) -> bytes:
     return {RAW: b"", NULL: struct.pack("<I", 2), LOOP: struct.pack(">I", 2)}[link] + packet
 
 
+def udp(data: bytes, target: int, source: int = 50000) -> bytes:
+    """Return a UDP datagram without a checksum."""
+    return struct.pack(">HHHH", source, target, 8 + len(data), 0) + data
+
+
 def pcap(
     packets: Iterable[bytes],
     link: int = RAW,
@@ -60,13 +76,17 @@ def pcap(
     order: Literal["<", ">"] = "<",
     nanoseconds: bool = False,
     snap: int = 1 << 18,
+    magic: int = 0xA1B2C3D4,
 ) -> bytes:
     """Return a pcap file of packets at intervals of a millisecond; ``snap`` is the snap length."""
-    magic, unit = (0xA1B23C4D, 1) if nanoseconds else (0xA1B2C3D4, 1000)
+    magic = 0xA1B23C4D if nanoseconds else magic
+    unit = 1 if magic == 0xA1B23C4D else 1000
+    more = struct.pack(f"{order}IHBB", 1, 8, 0, 0) if magic == 0xA1B2CD34 else b""
     out = [struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, snap, link)]
     for number, packet in enumerate(packets):
         seconds, rest = divmod(START + number * 1_000_000, 1_000_000_000)
-        out += (struct.pack(f"{order}IIII", seconds, rest // unit, min(len(packet), snap), len(packet)), packet[:snap])
+        head = struct.pack(f"{order}IIII", seconds, rest // unit, min(len(packet), snap), len(packet))
+        out += (head + more, packet[:snap])
     return b"".join(out)
 
 

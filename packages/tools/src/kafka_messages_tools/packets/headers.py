@@ -45,13 +45,13 @@ class Headers:
         self.source = self.target = b""
 
     def peek(self, form: str) -> tuple[Any, ...]:
-        """Return the big-endian fields at the position. Raises struct.error if the packet is truncated."""
-        return unpack_from(f">{form}", self.data, self.at)
+        """Return the fields at the position. Raises struct.error if the packet is truncated."""
+        return unpack_from(form, self.data, self.at)
 
     def take(self, form: str) -> tuple[Any, ...]:
         """Return the fields at the position, and move behind them."""
-        found = self.peek(form)
-        self.at += calcsize(f">{form}")
+        found = unpack_from(form, self.data, self.at)
+        self.at += calcsize(form)
         return found
 
     def limit(self, end: int) -> None:

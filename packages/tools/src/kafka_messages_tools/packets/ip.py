@@ -67,7 +67,7 @@ class InternetProtocol:
         }
 
     def _ipv4(self, place: Headers) -> Layer:
-        first, total, identity, fragment, protocol, place.source, place.target = place.peek("BxHHHxBxx4s4s")
+        first, total, identity, fragment, protocol, place.source, place.target = place.peek(">BxHHHxBxx4s4s")
         size = (first & 15) * 4
         if first >> 4 != 4 or size < 20 or (total and total < size):
             raise Unread("packets with an invalid IP header")
@@ -78,14 +78,14 @@ class InternetProtocol:
         return PROTOCOL, protocol
 
     def _ipv6(self, place: Headers) -> Layer:
-        first, total, protocol, place.source, place.target = place.take("IHBx16s16s")
+        first, total, protocol, place.source, place.target = place.take(">IHBx16s16s")
         if first >> 28 != 6:
             raise Unread("packets with an invalid IP header")
         place.limit(place.at + total if total else place.end)  # 0 for jumbograms or segmentation offload
         return PROTOCOL, protocol
 
     def _fragment(self, place: Headers) -> Layer:
-        protocol, offset, identity = place.take("BxHI")
+        protocol, offset, identity = place.take(">BxHI")
         if offset & 0xFFF9 and protocol in _JOINED:
             self._join(place, protocol, identity, offset & 0xFFF8, bool(offset & 1))
         return PROTOCOL, protocol
@@ -134,6 +134,6 @@ class InternetProtocol:
 
 
 def _extension(place: Headers, unit: int = 8) -> Layer:
-    protocol, size = place.peek("BB")
+    protocol, size = place.peek(">BB")
     place.at += size * unit + 8
     return PROTOCOL, protocol

@@ -15,9 +15,9 @@ def _typed(form: str) -> Reader:
     def read(place: Headers) -> Layer:
         (kind,) = place.take(form)
         if kind < 1536:
-            if place.data[place.at : place.at + 6] != b"\xaa\xaa\3\0\0\0":
+            if place.peek(">6s") != (b"\xaa\xaa\3\0\0\0",):
                 raise Skipped(NOT_IP)
-            (kind,) = place.take("6xH")
+            (kind,) = place.take(">6xH")
         return ETHERTYPE, kind
 
     return read
@@ -62,28 +62,28 @@ def _pktap(place: Headers) -> Layer:
 
 def _mpls(place: Headers) -> Layer:
     """Skip a label stack (RFC 3032) before IP or Ethernet, and the control word of RFC 4448."""
-    while not place.take("I")[0] & 0x100:
+    while not place.take(">I")[0] & 0x100:
         pass
     first = place.data[place.at] >> 4
     if first in (4, 6):
         return IP
     if first == 1:  # maintenance (RFC 5586)
         raise Skipped(NOT_IP)
-    (kind,) = place.peek("12xH")
+    (kind,) = place.peek(">12xH")
     if first == 0 and (ETHERTYPE, kind) not in (_IPV4, _IPV6, *LINKS):
         place.at += 4
     return ETHERNET
 
 
 LINKS: dict[Layer, Reader] = {
-    ETHERNET: _typed("12xH"),
+    ETHERNET: _typed(">12xH"),
     **{(LINK, number): _loopback for number in (0, 108)},
     **{(LINK, number): _raw for number in (12, 14, 101, 228, 229)},
-    (LINK, 113): _typed("14xH"),
+    (LINK, 113): _typed(">14xH"),
     (LINK, 239): _nflog,
     (LINK, 258): _pktap,
-    (LINK, 276): _typed("H18x"),
-    **{(ETHERTYPE, number): _typed("2xH") for number in (0x8100, 0x88A8, 0x9100, 0x9200)},
+    (LINK, 276): _typed(">H18x"),
+    **{(ETHERTYPE, number): _typed(">2xH") for number in (0x8100, 0x88A8, 0x9100, 0x9200)},
     **{(ETHERTYPE, number): _mpls for number in (0x8847, 0x8848)},
-    (ETHERTYPE, 0x6558): _typed("12xH"),
+    (ETHERTYPE, 0x6558): _typed(">12xH"),
 }

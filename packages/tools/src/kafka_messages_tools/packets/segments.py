@@ -139,7 +139,7 @@ _TCP = (PROTOCOL, 6)
 
 
 def _tcp(packet: Packet, place: Headers) -> Segment:
-    sender, receiver, sequence, acknowledged, offset, flags = place.peek("HHIIBB")
+    sender, receiver, sequence, acknowledged, offset, flags = place.peek(">HHIIBB")
     if place.at + 14 > place.stop:
         raise Unread(headers.TRUNCATED)
     start = place.at + (offset >> 4) * 4

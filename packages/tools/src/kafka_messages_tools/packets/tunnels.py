@@ -12,12 +12,12 @@ _PPP, _ERSPAN, _ERSPAN_3 = 0x880B, 0x88BE, 0x22EB
 
 def _gre(place: Headers) -> Layer:
     """Skip GRE (RFC 2784, RFC 2890), also with the routing field of RFC 1701. Version 1 carries PPP (RFC 2637)."""
-    flags, kind = place.take("HH")
+    flags, kind = place.take(">HH")
     if flags & _VERSION and kind != _PPP:
         raise unsupported(f"GRE version {flags & _VERSION}")
     place.at += 4 * (bool(flags & (_CHECKSUM | _ROUTING)) + bool(flags & _KEY) + bool(flags & _SEQUENCE))
     while flags & _ROUTING:
-        (size,) = place.take("3xB")
+        (size,) = place.take(">3xB")
         if size == 0:
             break
         place.at += size
@@ -31,7 +31,7 @@ def _erspan(place: Headers) -> Layer:
     version = place.data[place.at] >> 4
     if version not in (1, 2):
         raise unsupported(f"ERSPAN version {version}")
-    (flags,) = place.take("10xH") if version == 2 else (0, *place.take("8x"))
+    (flags,) = place.take(">10xH") if version == 2 else (0, *place.take(">8x"))
     place.at += 8 * (flags & 1)  # the subheader of a platform
     frame = flags >> 10 & 31
     if frame not in (0, 2):
@@ -45,7 +45,7 @@ def _vxlan(place: Headers) -> Layer:
 
 
 def _geneve(place: Headers) -> Layer:
-    size, flags, kind = place.peek("BBH")
+    size, flags, kind = place.peek(">BBH")
     if flags & 0x80:  # a control message
         raise Skipped(NOT_TCP)
     place.at += 8 + (size & 63) * 4
@@ -60,22 +60,22 @@ _READ = {
     6081: (rb"[\0-\x3f][\0\x40\x80\xc0].{5}\0", ("UDP tunnel", 6081)),
 }
 _UNREAD = {
-    1701: (rb"[\0-\x7f][\2\3]", "L2TP"),
+    1701: (rb"[\0-\x7f][\x02\x03]", "L2TP"),
     2152: (rb"[\x30-\x3f]\xff", "GTP-U"),
-    3544: (rb"[\x60-\x6f]|\0[\0\1]", "Teredo"),
+    3544: (rb"[\x60-\x6f]|\0[\0\x01]", "Teredo"),
     4500: (rb"(?!\0{4}).{8}", "ESP"),
     4754: (rb".", "GRE in UDP"),
     4790: (rb"[\x04-\x0f]", "VXLAN-GPE"),
     5247: (rb".", "CAPWAP"),
     6635: (rb".", "MPLS in UDP"),
-    37008: (rb"\1[\0\1]", "TZSP"),
-    51820: (rb"\4\0{3}", "WireGuard"),
+    37008: (rb"\x01[\0\x01]", "TZSP"),
+    51820: (rb"\x04\0{3}", "WireGuard"),
 }
 
 
 def udp_tunnel(place: Headers) -> Layer | str | None:
     """Return the layer in a UDP datagram, the name of a tunnel that is not read, or None."""
-    source, target = place.peek("HH")
+    source, target = place.peek(">HH")
     pattern, found = _READ.get(target) or _UNREAD.get(target) or _UNREAD.get(source) or (b"", None)
     start = place.at + 8
     if place.stop < start - 4 or (found and place.stop < start + 8 <= place.end):

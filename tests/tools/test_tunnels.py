@@ -1,0 +1,187 @@
+"""Link layers, tunnels and faults of packets: as many messages as tshark finds, and no guess about cut headers."""
+
+from __future__ import annotations
+
+import io
+import random
+import subprocess
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from kafka_messages import MetadataRequest, MetadataResponse
+from kafka_messages.protocol import encode_request, encode_response
+
+from kafka_messages_tools.capture import Capture, CaptureReport, Packet, Segment, segments
+from tests.support.packets import ETHERNET, Talk, ipv4, pcap, tcp
+from tests.support.tunnels import LAYERS, UNLIKE_TSHARK, Wrap, capture_file, erspan_2, ethernet, outer, vxlan
+from tests.tools.test_wireshark import SECONDS, needs_tshark
+
+ALL = {**LAYERS, **UNLIKE_TSHARK}
+DATA = b"some bytes of a segment"
+
+
+def talk(client: int = 40000) -> list[bytes]:
+    """Return the IPv4 packets of a connection with three exchanges, one message in each packet."""
+    made = Talk(client=client).open()
+    for number in range(3):
+        made.say(encode_request(MetadataRequest(topics=None), 12, number, "me"))
+        made.say(encode_response(MetadataResponse(cluster_id="c").downgraded(12), 12, number), from_client=False)
+    return list(made.close().packets())
+
+
+def our_messages(data: bytes) -> tuple[Counter[int], CaptureReport]:
+    """Return the number of messages by port of the client."""
+    found = Counter[int]()
+    capture = Capture(io.BytesIO(data))
+    for exchange in capture:
+        frames = (exchange.request_frame, exchange.response_frame)
+        found[exchange.client.port] += sum(frame is not None for frame in frames)
+    return found, capture.report
+
+
+def tshark_messages(data: bytes, folder: Path) -> Counter[int]:
+    """Return the number of messages in tshark by port of the client."""
+    file = folder / "traffic.pcap"
+    file.write_bytes(data)
+    command = ["tshark", "-r", str(file), "-d", "udp.port==8472,vxlan", "-Y", "kafka", "-T", "fields"]
+    fields = ("-e", "tcp.srcport", "-e", "tcp.dstport", "-e", "kafka.correlation_id")
+    done = subprocess.run([*command, *fields], capture_output=True, check=True, timeout=SECONDS, text=True)
+    found = Counter[int]()
+    for line in done.stdout.splitlines():
+        source, target, ids = line.split("\t")
+        found[max(int(source), int(target))] += ids.count(",") + bool(ids)
+    return found
+
+
+def read(packet: bytes, link: int, length: int = 0) -> tuple[list[Segment], CaptureReport]:
+    report = CaptureReport()
+    return list(segments([Packet(1, None, link, packet, length or len(packet))], report)), report
+
+
+@needs_tshark
+def test_every_layer_and_tunnel_has_as_many_messages_as_in_tshark(tmp_path: Path) -> None:
+    ports = {name: 40000 + number for number, name in enumerate(LAYERS)}
+    packets = [(link, wrap(each)) for name, (link, wrap) in LAYERS.items() for each in talk(ports[name])]
+    data = capture_file(packets)
+    theirs, (ours, report) = tshark_messages(data, tmp_path), our_messages(data)
+    assert {name: (ours[port], theirs[port]) for name, port in ports.items()} == dict.fromkeys(ports, (6, 6))
+    assert (report.unread, report.remarks) == (0, [])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_layer_is_read_or_counted_wherever_it_is_cut(name: str) -> None:
+    link, wrap = ALL[name]
+    packet = wrap(ipv4(tcp(1, 2, 7, DATA)))
+    (whole,), report = read(packet, link)
+    assert whole.data == DATA
+    assert (whole.source.port, whole.target.port, whole.sequence, whole.missing) == (1, 2, 7, 0)
+    assert (report.counts, report.unread) == ({"segments": 1}, 0)
+    for size in range(len(packet)):
+        found, report = read(packet[:size], link, len(packet))
+        if found:
+            (cut,) = found
+            assert cut._replace(data=DATA, missing=0) == whole
+            assert cut.data == DATA[: len(cut.data)]
+            assert len(cut.data) + cut.missing == len(DATA)
+            assert report.unread == 0
+        else:
+            assert report.counts == {"packets truncated within their headers": 1}
+            assert report.unread == 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_damaged_packet_is_a_segment_or_counted(name: str) -> None:
+    link, wrap = ALL[name]
+    packet = wrap(ipv4(tcp(1, 2, 7, DATA)))
+    chance = random.Random(name)
+    found: Counter[str] = Counter()
+    for _ in range(300):
+        damaged = bytearray(packet)
+        for _ in range(chance.choice((1, 1, 3))):
+            damaged[chance.randrange(len(packet))] = chance.randrange(256)
+        _, report = read(bytes(damaged), link)
+        assert sum(number for what, number in report.counts.items() if what.startswith(("seg", "pack", "frag"))) == 1
+        assert report.unread in (0, 1)
+        found += report.counts
+    assert found["segments"] > 100
+    assert len(found) > 1
+
+
+@needs_tshark
+@pytest.mark.parametrize("magic", ["a1b2c3d4", "a1b23c4d", "a1b2cd34"])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_every_variant_of_pcap_has_as_many_messages_as_in_tshark(magic: str, order: str, tmp_path: Path) -> None:
+    data = pcap(map(ethernet, talk()), ETHERNET, order=order, magic=int(magic, 16))  # type: ignore[arg-type]
+    ours, report = our_messages(data)
+    assert (ours, tshark_messages(data, tmp_path), report.remarks) == ({40000: 6}, {40000: 6}, [])
+
+
+def pieces(packet: bytes, protocol: int = 6, identity: int = 1, size: int = 24) -> list[bytes]:
+    """Return the IPv4 fragments of a packet, with ``size`` bytes each."""
+    body, out = packet[20:], []
+    hosts = [".".join(map(str, packet[at : at + 4])) for at in (12, 16)]
+    for at in range(0, len(body), size):
+        more = 0x2000 if at + size < len(body) else 0
+        out.append(ipv4(body[at : at + size], *hosts, fragment=more | at // 8, identity=identity, protocol=protocol))
+    return out
+
+
+def fragmented(packets: Iterable[bytes], protocol: int = 6, *, backwards: bool = False) -> list[bytes]:
+    found = []
+    for number, packet in enumerate(packets):
+        parts = pieces(packet, protocol, number)
+        found += parts[::-1] if backwards else parts
+    return found
+
+
+def of(packets: Iterable[bytes], wrap: Wrap = ethernet) -> list[bytes]:
+    return [wrap(packet) for packet in packets]
+
+
+def without(packets: list[bytes], *places: int) -> list[bytes]:
+    return [packet for place, packet in enumerate(packets) if place not in places]
+
+
+def twice(packets: Iterable[bytes]) -> list[bytes]:
+    return [packet for packet in packets for _ in range(2)]
+
+
+def seen_inside_and_outside() -> list[bytes]:
+    return [form for packet in talk() for form in (ethernet(packet), ethernet(vxlan(ethernet(packet))))]
+
+
+def mirrored_in_two_networks() -> list[bytes]:
+    return [ethernet(vxlan(ethernet(packet), network=number)) for packet in talk() for number in (5, 6)]
+
+
+def offloaded(packet: bytes) -> bytes:
+    return packet[:2] + bytes(2) + packet[4:]
+
+
+FAULTS: dict[str, tuple[list[bytes], int, int, int]] = {
+    "no total length": (of(talk(), lambda packet: ethernet(offloaded(packet))), 0, 6, 6),
+    "no total length in VXLAN": (of(talk(), lambda packet: ethernet(vxlan(ethernet(offloaded(packet))))), 0, 6, 6),
+    "each packet twice": (of(twice(talk())), 0, 6, 6),
+    "each packet inside and outside of a tunnel": (seen_inside_and_outside(), 0, 6, 6),
+    "each packet in two mirrored networks": (mirrored_in_two_networks(), 0, 6, 6),
+    "inner fragments": (of(fragmented(talk()), lambda packet: ethernet(vxlan(ethernet(packet)))), 0, 6, 6),
+    "outer fragments": (of(fragmented((vxlan(ethernet(each)) for each in talk()), 17)), 0, 6, 6),
+    "outer fragments backwards": (of(fragmented((outer(each, 4) for each in talk()), 4, backwards=True)), 0, 6, 6),
+    "each fragment twice": (of(twice(fragmented(talk()))), 0, 6, 6),
+    "a lost inner fragment": (of(without(fragmented(talk()), 5)), 1, 5, 5),
+    "a lost packet": (of(without(talk(), 4)), 0, 5, 5),
+    "truncated mirrored packets": (of(talk(), lambda packet: ethernet(erspan_2(ethernet(packet)[:74]))), 0, 6, 0),
+}
+"""Packets, how many are unread, and the number of messages of ``capture`` and of tshark."""
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_leaves_as_many_messages_as_in_tshark(name: str, tmp_path: Path) -> None:
+    packets, unread, ours, theirs = FAULTS[name]
+    data = pcap(packets, ETHERNET)
+    found, report = our_messages(data)
+    assert (found[40000], report.unread, report.remarks) == (ours, unread, [])
+    assert tshark_messages(data, tmp_path)[40000] == theirs
