@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_messages_tools.capture import Capture, CaptureError, open_capture, to_object
+from kafka_messages_tools.capture import Capture, CaptureError, TcpSegment, follow_pieces, open_capture, to_object
 from tests.support.captures import DATA, captured
 
 RULE = "=" * 67
@@ -63,6 +63,18 @@ def test_hex_dump_saved_by_wireshark_is_read() -> None:
             "peers:\npackets:\n  - packet: 4\n    peer: 7\n    data: !!binary |\n      AAAA\n",
             "line 6 of the followed stream ends a packet that has no peer number",
         ),
+        (
+            f"peers:\n  - peer: 0\n    host: 10.0.0.1\n    port: {'9' * 5000}\n",
+            f"line 4 of the followed stream has '{'9' * 5000}' instead of a number",
+        ),
+        (
+            f"{'=' * 66}\nFollow: tcp,hex\nNode 0: 10.0.0.1:{'9' * 5000}\n",
+            "line 3 of the followed stream is neither a header nor bytes; expected a hex dump, raw hex or YAML",
+        ),
+        (
+            f"{'=' * 66}\nFollow: tcp,hex\n{'9' * 5000}  00 11\n",
+            "line 3 of the followed stream is neither a header nor bytes; expected a hex dump, raw hex or YAML",
+        ),
         ("peers:\n", "the text of the followed stream has no bytes"),
         (
             "hello",
@@ -75,3 +87,28 @@ def test_invalid_text_raises_capture_error(text: str, problem: str) -> None:
     with pytest.raises(CaptureError) as caught:
         list(Capture(io.BytesIO(text.encode())))
     assert str(caught.value) == problem
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        ("1700000000.5", 1_700_000_000_500_000_000),
+        (".5", 500_000_000),
+        ("", None),
+        ("9" * 12, None),
+        ("9" * 5000, None),
+    ],
+)
+def test_time_that_cannot_be_true_is_unknown(time: str, expected: int | None) -> None:
+    lines = [
+        "peers:",
+        "packets:",
+        "  - packet: 4",
+        "    peer: 0",
+        f"    timestamp: {time}",
+        "    data: !!binary |",
+        "AAAA",
+    ]
+    piece, _ = follow_pieces(lines)
+    assert isinstance(piece, TcpSegment)
+    assert (piece.data, piece.time_ns) == (bytes(3), expected)

@@ -16,8 +16,8 @@ from ..packets.segments import SocketAddress
 from .reassembly import End, TcpConnection, TcpSegment
 
 _RULE = re.compile(r"={20,}\s*$")
-_NODE = re.compile(r"Node ([01]): (.+):(\d+)\s*$")
-_DUMP = re.compile(r"([ \t]*)([0-9A-Fa-f]{8,})  ((?:[0-9A-Fa-f]{2}(?:  ?|$)){1,16})(?= |$)")
+_NODE = re.compile(r"Node ([01]): (.+):(\d{1,5})\s*$")
+_DUMP = re.compile(r"([ \t]*)([0-9A-Fa-f]{8,16})  ((?:[0-9A-Fa-f]{2}(?:  ?|$)){1,16})(?= |$)")
 _RAW = re.compile(r"(\t?)((?:[0-9A-Fa-f]{2})+)\s*$")
 _UNKNOWN = (SocketAddress("0.0.0.0", 0), SocketAddress("0.0.0.0", 1))
 
@@ -149,7 +149,7 @@ def _yaml(source: _Numbered, nodes: list[SocketAddress]) -> Iterator[_Part]:
 
 
 def _number(source: _Numbered, text: str) -> int:
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > 18:
         raise source.wrong(f"has {text!r} instead of a number")
     return int(text)
 
@@ -162,5 +162,6 @@ def _packed(source: _Numbered, values: dict[str, str], text: list[str]) -> _Part
     except ValueError as error:
         raise source.wrong(f"ends a packet whose data is not valid base64: {error}") from None
     seconds, _, fraction = values.get("timestamp", "").partition(".")
-    time = int(seconds) * 10**9 + int(fraction[:9].ljust(9, "0")) if (seconds + fraction).isdecimal() else None
+    is_time = (seconds + fraction).isdecimal() and len(seconds) < 12
+    time = int(seconds or "0") * 10**9 + int(fraction[:9].ljust(9, "0")) if is_time else None
     return _Part(int(values["peer"]), data, _number(source, values.get("packet", "0")), time)

@@ -167,9 +167,8 @@ def _pcapng(source: _PeekableFile, report: CaptureReport) -> Iterator[Packet]:
         if length < len(start) + 4 or length % 4 or length > MOST_BYTES:
             raise _Ended(f"{what} has an invalid length of {length} bytes; the rest of the file is ignored")
         body = source.exactly(length - len(start), what)[:-4]
-        section.what = what
         try:
-            packet = section.packet(kind, body, number + 1)
+            packet = section.packet(what, kind, body, number + 1)
         except (StructError, IndexError) as error:
             number += kind in (_OLD_PACKET, _SIMPLE_PACKET, _ENHANCED_PACKET)
             report.remark(f"{what} is damaged and ignored: {error}")
@@ -183,14 +182,12 @@ class _PcapngSection:
 
     def __init__(self, order: str, report: CaptureReport) -> None:
         self.head = Struct(f"{order}II")
-        # Number of the current block, for remarks.
-        self.what = ""
         self._order = order
         self._interfaces: list[_Interface] = []
         self._report = report
         self._packets = {_ENHANCED_PACKET: Struct(f"{order}IIIII"), _OLD_PACKET: Struct(f"{order}H2xIIII")}
 
-    def packet(self, kind: int, body: bytes, number: int) -> Packet | None:
+    def packet(self, what: str, kind: int, body: bytes, number: int) -> Packet | None:
         if kind in self._packets:
             where, high, low, captured, length = self._packets[kind].unpack_from(body)
             return self._made(number, where, (high, low), body[20 : 20 + captured], captured, length)
@@ -199,8 +196,8 @@ class _PcapngSection:
             captured = min(length, self._interface(0).snap_length or length, len(body) - 4)
             return self._made(number, 0, None, body[4 : 4 + captured], captured, length)
         if kind == _INTERFACE:
-            self._interfaces.append(self._described(body))
-        elif kind == _STATISTICS and (dropped := self._option(body, 12, _DROPPED, "Q", 0)):
+            self._interfaces.append(self._described(what, body))
+        elif kind == _STATISTICS and (dropped := self._option(what, body, 12, _DROPPED, "Q", 0)):
             self._report.remark(f"packets lost according to the capture: {dropped}")
             self._report.count_unread("packets lost by the capture", dropped)
         return None
@@ -220,13 +217,13 @@ class _PcapngSection:
             raise IndexError(f"packet refers to interface {number}, but the section has only {described}")
         return self._interfaces[number]
 
-    def _described(self, body: bytes) -> _Interface:
+    def _described(self, what: str, body: bytes) -> _Interface:
         link_type, _, snap_length = Struct(f"{self._order}HHI").unpack_from(body)
-        resolution = self._option(body, 8, _TIME_RESOLUTION, "B", 6)
+        resolution = self._option(what, body, 8, _TIME_RESOLUTION, "B", 6)
         units = 1 << (resolution & 0x7F) if resolution & 0x80 else 10**resolution
-        return _Interface(link_type, snap_length, units, self._option(body, 8, _TIME_OFFSET, "q", 0))
+        return _Interface(link_type, snap_length, units, self._option(what, body, 8, _TIME_OFFSET, "q", 0))
 
-    def _option(self, body: bytes, at: int, wanted: int, form: str, default: int) -> int:
+    def _option(self, what: str, body: bytes, at: int, wanted: int, form: str, default: int) -> int:
         """Return the number in an option of a block. An option of another length is reported and ignored."""
         head, value = Struct(f"{self._order}HH"), Struct(f"{self._order}{form}")
         while at + 4 <= len(body):
@@ -236,6 +233,6 @@ class _PcapngSection:
             if code == wanted and size == value.size and at + 4 + size <= len(body):
                 default = value.unpack_from(body, at + 4)[0]
             elif code == wanted:
-                self._report.remark(f"{self.what}: option {code} has {counted(size, 'byte')}, expected {value.size}")
+                self._report.remark(f"{what}: option {code} has {counted(size, 'byte')}, expected {value.size}")
             at += 4 + (size + 3 & ~3)
         return default

@@ -8,8 +8,10 @@ from .headers import ETHERNET, ETHERTYPE, IP, PROTOCOL, TRUNCATED, Headers, Laye
 from .report import CaptureReport
 from .tunnels import udp_tunnel
 
-# Maximum number of incomplete datagrams, and of fragments of one.
-MOST_FRAGMENTED = MOST_FRAGMENTS = 1024
+# Maximum number of incomplete datagrams.
+MOST_FRAGMENTED = 256
+# Maximum bytes held of one, with 256 bytes for each fragment.
+MOST_HELD = 128 << 10
 # Number of reassembled datagrams whose repeated fragments are recognized.
 MOST_REASSEMBLED = 64
 # Nanoseconds after which an identification is used for another datagram, as in Linux.
@@ -29,7 +31,7 @@ class _Datagram:
     def accepts(self, offset: int, part: tuple[bytes, int], time_ns: int) -> bool:
         """Return False for a fragment of another datagram with the same identification."""
         is_other = self.parts.get(offset, part) != part or time_ns - self.time_ns > MOST_AGE
-        return not is_other and len(self.parts) < MOST_FRAGMENTS
+        return not is_other and sum(len(data) + 256 for data, _ in self.parts.values()) < MOST_HELD
 
     def whole(self) -> tuple[bytes, int] | None:
         if self.length is None:
