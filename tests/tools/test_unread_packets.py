@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka_messages import MetadataRequest, MetadataResponse
 from kafka_messages.protocol import encode_request, encode_response
@@ -309,6 +309,7 @@ def options_of(found: list[tuple[int, int | None, bytes]], order: str) -> bytes:
     )
 
 
+@settings(max_examples=50)
 @given(st.lists(OPTIONS | st.binary(max_size=60), min_size=8, max_size=8), st.sampled_from("<>"))
 def test_no_option_of_a_block_prevents_reading(
     found: list[list[tuple[int, int | None, bytes]] | bytes], order: str
