@@ -169,10 +169,12 @@ UNLIKE_TSHARK: dict[str, tuple[int, Wrap]] = {
     "IPv6 only": (IPV6_ONLY, lambda packet: ipv6_of(packet)),
     "MPLS, Ethernet": (ETHERNET, lambda packet: ethernet(mpls(ethernet(packet)), 0x8847)),
     "MPLS, Ethernet, first byte 0": (ETHERNET, lambda packet: ethernet(mpls(b"\0" + ethernet(packet)[1:]), 0x8847)),
+    "MPLS, Ethernet, first byte 16": (ETHERNET, lambda packet: ethernet(mpls(b"\x10" + ethernet(packet)[1:]), 0x8847)),
+    "MPLS, Ethernet, first byte 32": (ETHERNET, lambda packet: ethernet(mpls(b"\x20" + ethernet(packet)[1:]), 0x8847)),
     "NFLOG, big-endian": (NFLOG, lambda packet: nflog(packet, ">")),
     "NFLOG, bridge": (NFLOG, lambda packet: nflog(packet, family=7)),
     "NFLOG, VLAN of a bridge": (NFLOG, lambda packet: nflog(b"\0\7\x08\0" + packet, family=7, kind=0x8100)),
-    "MPLS, Ethernet of SRv6": (ETHERNET, lambda packet: _six(ethernet(packet), 143)),
+    "Ethernet of SRv6": (ETHERNET, lambda packet: _six(ethernet(packet), 143)),
 }
 """As ``LAYERS``; tshark 4.0 reads none of the messages."""
 

@@ -67,11 +67,12 @@ def _mpls(place: Headers) -> Layer:
     first = place.data[place.at] >> 4
     if first in (4, 6):
         return IP
+    (kind,) = place.peek(">12xH")
+    if first > 1 or (ETHERTYPE, kind) in (_IPV4, _IPV6, (ETHERTYPE, 0x0806), *LINKS):
+        return ETHERNET
     if first == 1:  # maintenance (RFC 5586)
         raise Skipped(NOT_IP)
-    (kind,) = place.peek(">12xH")
-    if first == 0 and (ETHERTYPE, kind) not in (_IPV4, _IPV6, *LINKS):
-        place.at += 4
+    place.at += 4
     return ETHERNET
 
 
