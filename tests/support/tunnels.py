@@ -161,22 +161,22 @@ LAYERS: dict[str, tuple[int, Wrap]] = {
         lambda packet: ethernet(outer(gre(vxlan(ethernet(packet))), 4)),
     ),
     "ERSPAN II of VXLAN": (ETHERNET, lambda packet: ethernet(erspan_2(ethernet(vxlan(ethernet(packet)))))),
+    "IPv6 only": (IPV6_ONLY, lambda packet: ipv6_of(packet)),
+    "NFLOG, bridge": (NFLOG, lambda packet: nflog(packet, family=7)),
+    "NFLOG, VLAN of a bridge": (NFLOG, lambda packet: nflog(b"\0\7\x08\0" + packet, family=7, kind=0x8100)),
+    "Ethernet of SRv6": (ETHERNET, lambda packet: _six(ethernet(packet), 143)),
 }
 """Link type, and function that puts an IPv4 packet with TCP into the layers."""
 
 UNLIKE_TSHARK: dict[str, tuple[int, Wrap]] = {
     "ERSPAN III, IP": (ETHERNET, lambda packet: ethernet(erspan_3(packet, 2))),
-    "IPv6 only": (IPV6_ONLY, lambda packet: ipv6_of(packet)),
     "MPLS, Ethernet": (ETHERNET, lambda packet: ethernet(mpls(ethernet(packet)), 0x8847)),
     "MPLS, Ethernet, first byte 0": (ETHERNET, lambda packet: ethernet(mpls(b"\0" + ethernet(packet)[1:]), 0x8847)),
     "MPLS, Ethernet, first byte 16": (ETHERNET, lambda packet: ethernet(mpls(b"\x10" + ethernet(packet)[1:]), 0x8847)),
     "MPLS, Ethernet, first byte 32": (ETHERNET, lambda packet: ethernet(mpls(b"\x20" + ethernet(packet)[1:]), 0x8847)),
     "NFLOG, big-endian": (NFLOG, lambda packet: nflog(packet, ">")),
-    "NFLOG, bridge": (NFLOG, lambda packet: nflog(packet, family=7)),
-    "NFLOG, VLAN of a bridge": (NFLOG, lambda packet: nflog(b"\0\7\x08\0" + packet, family=7, kind=0x8100)),
-    "Ethernet of SRv6": (ETHERNET, lambda packet: _six(ethernet(packet), 143)),
 }
-"""As ``LAYERS``; tshark 4.0 reads none of the messages."""
+"""As ``LAYERS``, but tshark 4.0 reads none of the messages."""
 
 
 def capture_file(packets: Iterable[tuple[int, bytes]], snap: int = 0) -> bytes:
