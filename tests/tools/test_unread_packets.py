@@ -385,10 +385,11 @@ def test_time_outside_of_the_years_1970_to_9999_is_unknown(options: bytes, expec
 
 def test_packets_lost_by_the_capture_are_unread() -> None:
     data = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
-    data += block(5, bytes(12) + option(5, struct.pack("<Q", 17)))
+    data += block(5, bytes(12) + option(5, struct.pack("<Q", 12)) + option(7, struct.pack("<Q", 5)))
     report = CaptureReport()
     assert list(read_packets(io.BytesIO(data), report)) == []
     assert (report.counts, report.unread) == ({"packets lost by the capture": 17}, 17)
+    assert report.remarks == ["packets lost according to the capture: 17"]
 
 
 def test_loopback_with_another_family_is_unread() -> None:

@@ -130,7 +130,7 @@ def _pcap(source: _PeekableFile, report: CaptureReport) -> Iterator[Packet]:
 _SECTION = bytes.fromhex("0a0d0d0a")
 _ORDERS = {bytes.fromhex("1a2b3c4d"): ">", bytes.fromhex("4d3c2b1a"): "<"}
 _SECTION_HEADER, _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _STATISTICS, _ENHANCED_PACKET = 0x0A0D0D0A, 1, 2, 3, 5, 6
-_TIME_RESOLUTION, _TIME_OFFSET, _DROPPED = 9, 14, 5
+_TIME_RESOLUTION, _TIME_OFFSET, _DROPPED = 9, 14, (5, 7)
 
 
 class _Interface(NamedTuple):
@@ -197,7 +197,7 @@ class _PcapngSection:
             return self._made(number, 0, None, body[4 : 4 + captured], captured, length)
         if kind == _INTERFACE:
             self._interfaces.append(self._described(what, body))
-        elif kind == _STATISTICS and (dropped := self._option(what, body, 12, _DROPPED, "Q", 0)):
+        elif kind == _STATISTICS and (dropped := sum(self._option(what, body, 12, code, "Q", 0) for code in _DROPPED)):
             self._report.remark(f"packets lost according to the capture: {dropped}")
             self._report.count_unread("packets lost by the capture", dropped)
         return None
