@@ -394,3 +394,17 @@ def test_packets_lost_by_the_capture_are_unread() -> None:
 
 def test_loopback_with_another_family_is_unread() -> None:
     assert counted(linked(b"\x83" + bytes(30), NULL), link=NULL) == ({IP_HEADER: 1}, 1)
+
+
+def test_damaged_interface_keeps_its_number() -> None:
+    data = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + block(1, bytes(4))
+    data += block(1, struct.pack("<HHI", ETHERNET, 0, 0)) + block(1, struct.pack("<HHI", RAW, 0, 0))
+    for number in range(3):
+        data += block(6, struct.pack("<IIIII", number, 0, 0, len(ONE), len(ONE)) + ONE)
+    report = CaptureReport()
+    found = list(read_packets(io.BytesIO(data), report))
+    assert [(packet.number, packet.link_type) for packet in found] == [(2, ETHERNET), (3, RAW)]
+    assert report.remarks == [
+        "block 2 is damaged and ignored: it is too short",
+        "block 5 is damaged and ignored: packet refers to interface 0, whose description is damaged",
+    ]

@@ -171,7 +171,9 @@ def _pcapng(source: _PeekableFile, report: CaptureReport) -> Iterator[Packet]:
             packet = section.packet(what, kind, body, number + 1)
         except (StructError, IndexError) as error:
             number += kind in (_OLD_PACKET, _SIMPLE_PACKET, _ENHANCED_PACKET)
-            report.remark(f"{what} is damaged and ignored: {error}")
+            section.interfaces += [None] * (kind == _INTERFACE)
+            reason = "it is too short" if isinstance(error, StructError) else error
+            report.remark(f"{what} is damaged and ignored: {reason}")
             continue
         if packet is not None:
             number += 1
@@ -183,7 +185,7 @@ class _PcapngSection:
     def __init__(self, order: str, report: CaptureReport) -> None:
         self.head = Struct(f"{order}II")
         self._order = order
-        self._interfaces: list[_Interface] = []
+        self.interfaces: list[_Interface | None] = []
         self._report = report
         self._packets = {_ENHANCED_PACKET: Struct(f"{order}IIIII"), _OLD_PACKET: Struct(f"{order}H2xIIII")}
 
@@ -196,7 +198,7 @@ class _PcapngSection:
             captured = min(length, self._interface(0).snap_length or length, len(body) - 4)
             return self._made(number, 0, None, body[4 : 4 + captured], captured, length)
         if kind == _INTERFACE:
-            self._interfaces.append(self._described(what, body))
+            self.interfaces.append(self._described(what, body))
         elif kind == _STATISTICS and (dropped := sum(self._option(what, body, 12, code, "Q", 0) for code in _DROPPED)):
             self._report.remark(f"packets lost according to the capture: {dropped}")
             self._report.count_unread("packets lost by the capture", dropped)
@@ -212,10 +214,13 @@ class _PcapngSection:
         return Packet(number, at, interface.link_type, data, max(length, captured))
 
     def _interface(self, number: int) -> _Interface:
-        if number >= len(self._interfaces):
-            described = counted(len(self._interfaces), "described interface")
+        if number >= len(self.interfaces):
+            described = counted(len(self.interfaces), "described interface")
             raise IndexError(f"packet refers to interface {number}, but the section has only {described}")
-        return self._interfaces[number]
+        interface = self.interfaces[number]
+        if interface is None:
+            raise IndexError(f"packet refers to interface {number}, whose description is damaged")
+        return interface
 
     def _described(self, what: str, body: bytes) -> _Interface:
         link_type, _, snap_length = Struct(f"{self._order}HHI").unpack_from(body)

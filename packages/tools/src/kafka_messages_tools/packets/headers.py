@@ -6,7 +6,7 @@ from collections.abc import Callable
 from struct import calcsize, unpack_from
 from typing import Any
 
-# A registry and a number in it: what follows a header.
+# What follows a header: a registry and a number in it, or the name of a tunnel that is not read and 0.
 Layer = tuple[str, int]
 LINK, ETHERTYPE, PROTOCOL = "link type", "ethertype", "IP protocol"
 ETHERNET = (LINK, 1)
@@ -23,11 +23,6 @@ class Skipped(Exception):
 
 class Unread(Skipped):
     """Packet that may carry TCP, in a form that is damaged or not supported."""
-
-
-def unsupported(name: str) -> Unread:
-    """Return the exception for packets of a known tunnel or link layer."""
-    return Unread(f"packets in {name}, which is not supported")
 
 
 class Headers:

@@ -119,8 +119,8 @@ _UNREAD: dict[Layer, str] = {
 
 def _other(layer: Layer) -> Skipped:
     registry, number = layer
-    if layer in _UNREAD:
-        return headers.unsupported(_UNREAD[layer])
+    if layer in _UNREAD or registry not in (LINK, ETHERTYPE, PROTOCOL):
+        return Unread(f"packets in {_UNREAD.get(layer, registry)}, which is not supported")
     if registry == PROTOCOL:
         return Skipped(headers.NOT_TCP)
     if registry == ETHERTYPE and number in _OTHER_ETHERTYPES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .headers import ETHERNET, ETHERTYPE, IP, NOT_TCP, PROTOCOL, TRUNCATED, Headers, Layer, Skipped, Unread, unsupported
+from .headers import ETHERNET, ETHERTYPE, IP, NOT_TCP, PROTOCOL, TRUNCATED, Headers, Layer, Skipped, Unread
 
 _CHECKSUM, _ROUTING, _KEY, _SEQUENCE, _VERSION = 0x8000, 0x4000, 0x2000, 0x1000, 7
 _PPP, _ERSPAN, _ERSPAN_3 = 0x880B, 0x88BE, 0x22EB
@@ -14,7 +14,7 @@ def _gre(place: Headers) -> Layer:
     """Skip GRE (RFC 2784, RFC 2890), also with the routing field of RFC 1701. Version 1 carries PPP (RFC 2637)."""
     flags, kind = place.take(">HH")
     if flags & _VERSION and kind != _PPP:
-        raise unsupported(f"GRE version {flags & _VERSION}")
+        return f"GRE version {flags & _VERSION}", 0
     place.at += 4 * (bool(flags & (_CHECKSUM | _ROUTING)) + bool(flags & _KEY) + bool(flags & _SEQUENCE))
     while flags & _ROUTING:
         (size,) = place.take(">3xB")
@@ -30,12 +30,12 @@ def _erspan(place: Headers) -> Layer:
     """Skip ERSPAN of type II (version 1) or III (version 2), as in draft-foschiano-erspan."""
     version = place.data[place.at] >> 4
     if version not in (1, 2):
-        raise unsupported(f"ERSPAN version {version}")
+        return f"ERSPAN version {version}", 0
     (flags,) = place.take(">10xH") if version == 2 else (0, *place.take(">8x"))
     place.at += 8 * (flags & 1)  # the subheader of a platform
     frame = flags >> 10 & 31
     if frame not in (0, 2):
-        raise unsupported(f"ERSPAN with frame type {frame}")
+        return f"ERSPAN with frame type {frame}", 0
     return IP if frame else ETHERNET
 
 
@@ -60,21 +60,21 @@ _READ = {
     6081: (rb"[\0-\x3f][\0\x40\x80\xc0].{5}\0", ("UDP tunnel", 6081)),
 }
 _UNREAD = {
-    1701: (rb"[\0-\x7f][\x02\x03]", "L2TP"),
-    2152: (rb"[\x30-\x3f]\xff", "GTP-U"),
-    3544: (rb"[\x60-\x6f]|\0[\0\x01]", "Teredo"),
-    4500: (rb"(?!\0{4}).{8}", "ESP"),
-    4754: (rb".", "GRE in UDP"),
-    4790: (rb"[\x04-\x0f]", "VXLAN-GPE"),
-    5247: (rb".", "CAPWAP"),
-    6635: (rb".", "MPLS in UDP"),
-    37008: (rb"\x01[\0\x01]", "TZSP"),
-    51820: (rb"\x04\0{3}", "WireGuard"),
+    1701: (rb"[\0-\x7f][\x02\x03]", ("L2TP", 0)),
+    2152: (rb"[\x30-\x3f]\xff", ("GTP-U", 0)),
+    3544: (rb"[\x60-\x6f]|\0[\0\x01]", ("Teredo", 0)),
+    4500: (rb"(?!\0{4}).{8}", ("ESP", 0)),
+    4754: (rb".", ("GRE in UDP", 0)),
+    4790: (rb"[\x04-\x0f]", ("VXLAN-GPE", 0)),
+    5247: (rb".", ("CAPWAP", 0)),
+    6635: (rb".", ("MPLS in UDP", 0)),
+    37008: (rb"\x01[\0\x01]", ("TZSP", 0)),
+    51820: (rb"\x04\0{3}", ("WireGuard", 0)),
 }
 
 
-def udp_tunnel(place: Headers) -> Layer | str | None:
-    """Return the layer in a UDP datagram, the name of a tunnel that is not read, or None."""
+def udp_tunnel(place: Headers) -> Layer | None:
+    """Return the layer in a UDP datagram that is a tunnel."""
     source, target = place.peek(">HH")
     pattern, found = _READ.get(target) or _UNREAD.get(target) or _UNREAD.get(source) or (b"", None)
     start = place.at + 8
@@ -87,8 +87,6 @@ def _udp(place: Headers) -> Layer:
     found = udp_tunnel(place)
     if found is None:
         raise Skipped(NOT_TCP)
-    if isinstance(found, str):
-        raise unsupported(found)
     place.at += 8
     return found
 
