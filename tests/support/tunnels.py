@@ -179,6 +179,22 @@ UNLIKE_TSHARK: dict[str, tuple[int, Wrap]] = {
 """As ``LAYERS``, but tshark 4.0 reads none of the messages."""
 
 
+TUNNELS: tuple[Wrap, ...] = (
+    lambda packet: outer(packet, 4),
+    lambda packet: vxlan(ethernet(packet)),
+    lambda packet: vxlan(ethernet(packet, tags=(0x8100,)), 8472),
+    lambda packet: geneve(ethernet(packet)),
+    lambda packet: geneve(packet, 0x0800, bytes(8)),
+    lambda packet: gre(packet, flags=0xB000),
+    lambda packet: gre(ethernet(packet), 0x6558),
+    lambda packet: gre(ethernet(packet), 0x88BE),
+    lambda packet: gre(mpls(packet, (16, 17)), 0x8847),
+    lambda packet: erspan_2(ethernet(packet)),
+    lambda packet: erspan_3(ethernet(packet), subheader=bytes(8)),
+)
+"""Functions that put an IPv4 packet into another one."""
+
+
 def capture_file(packets: Iterable[tuple[int, bytes]], snap: int = 0) -> bytes:
     """Return a pcapng file of packets with their link types, at intervals of a millisecond."""
     out = [block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))]

@@ -14,9 +14,9 @@ import pytest
 from kafka_messages import MetadataRequest, MetadataResponse
 from kafka_messages.protocol import encode_request, encode_response
 
-from kafka_messages_tools.capture import Capture, CaptureReport, Packet, Segment, segments
+from kafka_messages_tools.capture import Capture, CaptureReport, Packet, Segment, read_packets, segments
 from tests.support.packets import ETHERNET, Talk, ipv4, pcap, tcp
-from tests.support.tunnels import LAYERS, UNLIKE_TSHARK, capture_file, erspan_2, ethernet, outer, vxlan
+from tests.support.tunnels import LAYERS, TUNNELS, UNLIKE_TSHARK, capture_file, erspan_2, ethernet, outer, vxlan
 from tests.tools.test_wireshark import SECONDS, needs_tshark
 
 ALL = {**LAYERS, **UNLIKE_TSHARK}
@@ -70,6 +70,25 @@ def test_every_layer_and_tunnel_has_as_many_messages_as_in_tshark(tmp_path: Path
     assert {name: ours[port] for name, port in ports.items()} == dict.fromkeys(ALL, 6)
     assert {name: theirs[ports[name]] for name in LAYERS} == dict.fromkeys(LAYERS, 6)
     assert (report.unread, report.remarks) == (0, [])
+
+
+@needs_tshark
+def test_nested_tunnels_have_as_many_segments_as_in_tshark(tmp_path: Path) -> None:
+    chance = random.Random(47)
+    packets = []
+    for port in range(20000, 20300):
+        packet = ipv4(tcp(9092, port, 7, DATA))
+        for _ in range(chance.randrange(1, 7)):
+            packet = chance.choice(TUNNELS)(packet)
+        link, wrap = LAYERS[chance.choice(("Ethernet", "Linux cooked 2", "RAW", "NFLOG, little-endian", "MPLS"))]
+        packets.append((link, wrap(packet)))
+    file = tmp_path / "nested.pcapng"
+    file.write_bytes(capture_file(packets))
+    command = ["tshark", "-r", str(file), "-d", "udp.port==8472,vxlan", "-T", "fields", "-e", "tcp.dstport"]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=SECONDS, text=True)
+    with file.open("rb") as opened:
+        ports = [segment.target.port for segment in segments(read_packets(opened))]
+    assert ports == list(range(20000, 20300)) == list(map(int, done.stdout.split()))
 
 
 @pytest.mark.parametrize("name", ALL)
