@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from html.parser import HTMLParser
@@ -47,23 +48,64 @@ TOPICS_BY_ID = [
 
 
 @pytest.mark.parametrize(("before", "release", "place", "fields"), TOPICS_BY_ID, ids=[each[2] for each in TOPICS_BY_ID])
-def test_version_with_topic_ids_is_reported_to_clients_and_proxies(
+def test_version_with_topic_ids_is_reported_to_proxies_but_not_to_clients(
     before: str, release: str, place: str, fields: str
 ) -> None:
+    """Clients of the old release do not use the new version; even a readable one changes rules by topic name."""
     report = replayed(before, release)
-    note = f"; unstable in Kafka {before}" if release == "4.2.0" else ""
-    first, rest = (f"topics by id: {fields}", "; a client that uses this version looks topics up with Metadata")
+    first, note = ("stable now", f"; unstable in Kafka {before}") if release == "4.2.0" else ("unknown version", "")
     if place == "FetchRequest 13":
-        first += ", ForgottenTopicsData[].TopicId instead of ForgottenTopicsData[].Topic"
-    assert items(report, "Clients")[place] == first + rest + note
+        fields += ", ForgottenTopicsData[].TopicId instead of ForgottenTopicsData[].Topic"
     mapping = "rules by topic name need a mapping of ids to names"
-    assert items(report, "Proxies")[place] == f"unknown version; {first}; {mapping}{note}"
+    assert items(report, "Proxies")[place] == f"{first}; topics by id: {fields}; {mapping}{note}"
+    assert place not in items(report, "Clients")
+
+
+def test_unstable_version_that_became_stable_is_reported_only_if_its_layout_changed() -> None:
+    proxies = items(replayed("4.0.0", "4.1.0"), "Proxies")
+    assert "ReadShareGroupStateRequest 0" not in proxies
+    assert proxies["ReadShareGroupStateSummaryResponse 0"] == "another layout; unstable in Kafka 4.0.0"
+
+
+def test_change_is_reported_to_the_programs_that_meet_its_bytes(tmp_path: Path) -> None:
+    """Clients write requests and read responses, proxies read both; the other direction cannot break them."""
+
+    def side(name: str, kind: str, nullable: bool, folder: str) -> None:
+        text = {"name": "Topic", "type": "string", "versions": "0+", **({"nullableVersions": "0+"} if nullable else {})}
+        message = {"apiKey": 1, "type": kind, "name": name, "validVersions": "0", "flexibleVersions": "none"}
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / f"{name}.json").write_text(json.dumps({**message, "fields": [text]}), encoding="utf-8")
+
+    def reported(request: bool, response: bool) -> dict[str, dict[str, str]]:
+        for folder, is_new in (("old", False), ("new", True)):
+            side("AskRequest", "request", request == is_new, folder)
+            side("AskResponse", "response", response == is_new, folder)
+        old, new = (set_of_folder(tmp_path / each) for each in ("old", "new"))
+        report = impact(baseline(old.name, [old]), new)
+        sections = {each.title: each for each in report.sections if each.title in ("Clients", "Proxies")}
+        return {title: {item.place: item.outcome for item in each.items} for title, each in sections.items()}
+
+    outcome = "topic: unexpected null at offset 0 in this version"
+    assert reported(request=True, response=False) == {
+        "Clients": {},
+        "Proxies": {"AskRequest 0 Topic": f"the old decoder fails: {outcome}"},
+    }
+    assert reported(request=False, response=True) == {
+        "Clients": {
+            "AskRequest 0 Topic": f"bytes of the old release: the new decoder fails: {outcome}",
+            "AskResponse 0 Topic": f"the old decoder fails: {outcome}",
+        },
+        "Proxies": {"AskResponse 0 Topic": f"the old decoder fails: {outcome}"},
+    }
+
+
+def test_new_tagged_fields_are_not_reported_to_clients() -> None:
+    assert not any("tagged" in what for step in STEPS for what in items(replayed(*step), "Clients").values())
 
 
 def test_tagged_topic_id_of_committed_offsets_is_reported_to_log_readers() -> None:
     assert items(replayed("4.0.0", "4.1.0"), "Log readers")["OffsetCommitValue 4"] == (
-        "new tagged fields topicId (tag 0): skipped as unknown; lost when the message is written again without its "
-        "unknown tags"
+        "new tagged fields topicId (tag 0): skipped as unknown"
     )
 
 
@@ -213,8 +255,8 @@ No change on the wire (1)
   AskRequest: another description; another description of Alpha
 
 Clients (4)
-  Clients of the old release, with brokers of the new one. Clients negotiate versions, so they do not use new \
-ones. They are refused if none of their versions is left.
+  Clients of the old release, with brokers of the new one: they write requests and read responses. Clients \
+negotiate versions, so they do not use new ones. They are refused if none of their versions is left.
   AskRequest 0: removed: clients need one of 1-2
   AskResponse 0: removed: clients need one of 1-2
   ByeRequest: removed with all its versions (0)
@@ -240,8 +282,7 @@ a cluster enables.
       00 00 00 00 00 00
       a decoder of version 1 fails: 1 byte left after the message, at offset 5
   new messages: unknown: SumKey 0
-  SumValue 1: new tagged fields Gamma (tag 0): skipped as unknown; lost when the message is written again \
-without its unknown tags
+  SumValue 1: new tagged fields Gamma (tag 0): skipped as unknown
 """
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.impact_versions import EXCHANGED, MessageStep, steps
 from kafka_message_generator.compat.report import CompatReport, compare
 from kafka_message_generator.plan.model import ranges
+from kafka_message_generator.spec.model import REQUEST
 
 _ELSEWHERE = (
     "VERSION_DROPPED",
@@ -23,8 +24,8 @@ _ELSEWHERE = (
 _ABOUT = {
     "New and changed": "New versions with their difference from the version before, then other changes.",
     "No change on the wire": "The bytes are the same; code, JSON or the documentation differ.",
-    "Clients": "Clients of the old release, with brokers of the new one. Clients negotiate versions, so they do not use new "
-    "ones. They are refused if none of their versions is left.",
+    "Clients": "Clients of the old release, with brokers of the new one: they write requests and read responses. Clients "
+    "negotiate versions, so they do not use new ones. They are refused if none of their versions is left.",
     "Proxies": "Proxies with the old definitions cannot decode these messages: remove the versions from ApiVersionsResponse, "
     "or pass the bytes undecoded. The bytes are message bodies, which a decoder misreads if it ignores the version.",
     "Log readers": "Readers of internal topics, snapshots and the metadata log with the old definitions lack these record "
@@ -32,7 +33,8 @@ _ABOUT = {
     "enables.",
     "Left for a person": "Decisions that no definition contains, with the test that covers each.",
 }
-_LOST = "skipped as unknown; lost when the message is written again without its unknown tags"
+_SKIPPED = "skipped as unknown"
+_LOST = f"{_SKIPPED}; lost when the message is written again without its unknown tags"
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,12 @@ def impact(old: Baseline, new: DefinitionSet, to_do: Iterable[ImpactItem] | None
         "New and changed": [*_changed(found, report), *apis, *records],
         "No change on the wire": list(_same(found, report)),
         "Clients": [
-            *_broken(exchanged, report),
+            *_broken(exchanged, report, writes=(REQUEST,)),
             *_refused(exchanged, report),
             *apis,
-            *_ids(exchanged),
-            *_tags(exchanged),
         ],
-        "Proxies": [*_broken(exchanged, report), *_unknown(exchanged), *_tags(exchanged)],
-        "Log readers": [*_broken(logged, report), *_unknown(logged), *_tags(logged), *records],
+        "Proxies": [*_broken(exchanged, report), *_unknown(exchanged), *_tags(exchanged, _LOST)],
+        "Log readers": [*_broken(logged, report), *_unknown(logged), *_tags(logged, _SKIPPED), *records],
     }
     if to_do is not None:
         sections["Left for a person"] = list(to_do)
@@ -104,7 +104,7 @@ def _changed(found: Iterable[MessageStep], report: CompatReport) -> Iterator[Imp
             yield ImpactItem(f"{step.name} {version}", "; ".join(words))
         if step.dropped and not step.has_new_numbering:
             yield ImpactItem(f"{step.name} {ranges(step.dropped)}", f"removed{step.dropped_note}")
-    yield from _tags(found, "")
+    yield from _tags(found)
     yield from (ImpactItem(each.place, each.what) for each in report.findings if each.level == "wire")
 
 
@@ -137,17 +137,24 @@ def _unseen(step: MessageStep, former: str) -> Iterator[str]:
         yield f"deprecated versions were {before.deprecated}, are {now.deprecated}"
 
 
-def _broken(found: Iterable[MessageStep], report: CompatReport) -> Iterator[ImpactItem]:
-    names = {step.name for step in found}
+def _broken(found: Iterable[MessageStep], report: CompatReport, writes: Collection[str] = ()) -> Iterator[ImpactItem]:
+    """Yield changes of the bytes that break a program of the old release.
+
+    The program writes messages of the kinds ``writes``, which the new release reads, and reads the others.
+    """
+    kinds = {step.name: step.new.messages[step.name].kind for step in found}
     for finding in report.findings:
-        if finding.level == "wire" and finding.message in names:
-            sides = ("the old decoder", finding.old_reads_new), (
-                "bytes of the old release: the new decoder",
-                finding.new_reads_old,
-            )
-            shown = [(each.witness, who) for who, each in sides if each is not None and each.witness is not None][:1]
-            bytes_ = [(each.data, f"{who} {each.outcome}: {each.detail}") for each, who in shown]
-            yield ImpactItem(finding.place, finding.what, *(bytes_[0] if bytes_ else ()))
+        if finding.level != "wire" or finding.message not in kinds:
+            continue
+        is_written = kinds[finding.message] in writes
+        direction = finding.new_reads_old if is_written else finding.old_reads_new
+        if direction is None:  # not about the layout: tags, keys and headers differ for both sides
+            yield ImpactItem(finding.place, finding.what)
+        elif direction.breaks is not None:
+            reader = "bytes of the old release: the new decoder" if is_written else "the old decoder"
+            shown = direction.witness
+            outcome = () if shown is None else (shown.data, f"{reader} {shown.outcome}: {shown.detail}")
+            yield ImpactItem(finding.place, finding.what, *outcome)
 
 
 def _refused(found: Iterable[MessageStep], report: CompatReport) -> Iterator[ImpactItem]:
@@ -159,17 +166,9 @@ def _refused(found: Iterable[MessageStep], report: CompatReport) -> Iterator[Imp
     yield from (ImpactItem(each.message, each.what) for each in report.findings if each.rule == "LISTENER_REMOVED")
 
 
-def _ids(found: Iterable[MessageStep]) -> Iterator[ImpactItem]:
-    for step in found:
-        for version in step.brought:
-            if ids := step.topic_ids(version):
-                what = [ids, "a client that uses this version looks topics up with Metadata", step.stability(version)]
-                yield ImpactItem(f"{step.name} {version}", "; ".join(filter(None, what)))
-
-
 def _unknown(found: Sequence[MessageStep]) -> Iterator[ImpactItem]:
     known = [step for step in found if step.former is not None and not step.has_new_numbering]
-    versions = [(step, version) for step in known for version in step.brought]
+    versions = [(step, version) for step in known for version in step.brought if _matters(step, version)]
     for step, version in sorted(versions, key=lambda each: each[0].topic_ids(each[1]) is None):
         yield _unknown_version(step, version)
     if new := [f"{step.name} {ranges(step.brought)}" for step in found if step.former is None and step.brought]:
@@ -179,21 +178,25 @@ def _unknown(found: Sequence[MessageStep]) -> Iterator[ImpactItem]:
         yield from (ImpactItem(step.name, header) for header in dict.fromkeys(filter(None, headers)))
 
 
+def _matters(step: MessageStep, version: int) -> bool:
+    return not step.reads_unstable(version) or step.topic_ids(version) is not None
+
+
 def _unknown_version(step: MessageStep, version: int) -> ImpactItem:
-    words = ["unknown version", step.unknown_header(version)]
+    unstable = "stable now" if step.reads_unstable(version) else "another layout"
+    words = [unstable if version in step.known else "unknown version", step.unknown_header(version)]
     if ids := step.topic_ids(version):
         words.append(f"{ids}; rules by topic name need a mapping of ids to names")
     known, witness = step.witness(version) or (None, None)
-    if known is not None and witness is None:
+    if known is not None and known != version and witness is None:
         words.append(f"a decoder of version {known} reads its bytes")
     words.append(step.stability(version))
     shown = (witness.data, f"a decoder of version {known} {witness.outcome}: {witness.detail}") if witness else ()
     return ImpactItem(f"{step.name} {version}", "; ".join(filter(None, words)), *shown)
 
 
-def _tags(found: Iterable[MessageStep], meaning: str = f": {_LOST}") -> Iterator[ImpactItem]:
+def _tags(found: Iterable[MessageStep], meaning: str = "") -> Iterator[ImpactItem]:
     for step in found:
         for labels, versions in step.new_tags.items():
-            yield ImpactItem(
-                f"{step.name} {ranges(tuple(versions))}", f"new tagged fields {', '.join(labels)}{meaning}"
-            )
+            what = ": ".join(filter(None, (f"new tagged fields {', '.join(labels)}", meaning)))
+            yield ImpactItem(f"{step.name} {ranges(tuple(versions))}", what)

@@ -80,8 +80,14 @@ class MessageStep:
         """Return a note about a version that is or was unstable, else an empty text."""
         if version == self.new.unstable(self.name):
             return "unstable: brokers offer it only if configured"
-        was = self.former is not None and version == self.old.unstable(self.former)
-        return f"unstable in {self.old.name}" if was else ""
+        return f"unstable in {self.old.name}" if self._was_unstable(version) else ""
+
+    def _was_unstable(self, version: int) -> bool:
+        return self.former is not None and version == self.old.unstable(self.former)
+
+    def reads_unstable(self, version: int) -> bool:
+        """Return whether the old definitions have a version as unstable, and read the bytes of the new ones."""
+        return self._was_unstable(version) and self.witness(version) == (version, None)
 
     def changes(self, version: int) -> str:
         """Return the fields of a new version, or what it changes against the version before it."""
@@ -148,10 +154,13 @@ class MessageStep:
         return {labels: versions for labels, versions in found.items() if labels}
 
     def witness(self, version: int) -> tuple[int, Witness | None] | None:
-        """Return the newest version of the old definitions, if possible a stable one, and bytes that it misreads."""
+        """Return the version of the old definitions nearest to a version of the new ones, and bytes that it misreads.
+
+        The nearest is the same version, even an unstable one, else the newest stable one.
+        """
         if not self.known or self.former is None or version not in self.new.plans[self.name].valid:
             return None
-        known = max(self.released or self.known)
+        known = version if version in self.known else max(self.released or self.known)
         return known, witness(self.new.plans[self.name], self.old.plans[self.former], version, known)
 
 
