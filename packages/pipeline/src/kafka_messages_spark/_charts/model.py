@@ -101,6 +101,8 @@ class Bars:
     remark: str = ""
     # Label of the axis.
     values: str = ""
+    # Bars start at this value, to the left for smaller values; None: at the left end.
+    origin: float | None = None
 
 
 Picture = Timeline | Chart | Bars

@@ -327,21 +327,25 @@ def _bars(picture: Bars) -> tuple[list[Markup], float]:
         shapes += [_line(x, 0, x, height, "grid"), _text(x, height + 16, _short(value), "tick", "middle")]
     title = f"{picture.values}{', logarithmic' if wide else ''}"
     shapes.append(_text(axis.start, height + 34, title, "tick"))
+    origin = axis.start if picture.origin is None else axis.at(picture.origin)
+    if picture.origin is not None:
+        shapes.append(_line(origin, 0, origin, height, "axis"))
     for number, bar in enumerate(picture.bars):
         y = 4 + number * _ROW
-        shapes += _bar(bar, picture.kinds[bar.kind], axis, y)
+        shapes += _bar(bar, picture.kinds[bar.kind], axis, y, origin)
     return shapes, height + 42
 
 
-def _bar(bar: Bar, style: Style, axis: Axis, y: float) -> list[Markup]:
-    length = max(axis.at(bar.value) - axis.start, 2) if bar.value > 0 else 0
+def _bar(bar: Bar, style: Style, axis: Axis, y: float, origin: float) -> list[Markup]:
+    end = axis.at(bar.value) if bar.value > 0 else origin
+    start, length = min(origin, end), max(abs(end - origin), 2) if bar.value > 0 else 0
     name = element(
         "text", _cut(bar.name, axis.start - 14), x=axis.start - 8, y=y + 11, class_="name", text_anchor="end"
     )
     note = element("title", f"{bar.name} · {_beside(bar)}")
-    shape = element("rect", x=axis.start, y=y + 1, width=round(length, 1), height=_BAR, rx=2, class_=f"mark {style}")
+    shape = element("rect", x=start, y=y + 1, width=round(length, 1), height=_BAR, rx=2, class_=f"mark {style}")
     shapes = _split(bar, style, axis, y) if bar.split else [shape]
-    return [element("g", note, name, *shapes, _text(axis.start + length + 6, y + 11, _beside(bar), "beside"))]
+    return [element("g", note, name, *shapes, _text(start + length + 6, y + 11, _beside(bar), "beside"))]
 
 
 def _split(bar: Bar, style: Style, axis: Axis, y: float) -> list[Markup]:
