@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kafka_messages import FetchRequest, LeaderAndIsrRequest, all_messages
+from kafka_messages import FetchRequest, LeaderAndIsrRequest, ShareFetchRequest, all_messages
 from kafka_messages.connection import RequestReceived, ServerConnection, announce
 from kafka_messages.history import (
     RELEASES,
@@ -28,6 +28,7 @@ from kafka_messages.history import (
     release_of,
     releases_with,
     since,
+    unstable_since,
     until,
     versions_in,
 )
@@ -77,9 +78,39 @@ def test_versions_removed_in_kafka_4_have_their_last_release() -> None:
     assert missing_in("AlterPartitionRequest", 1) == "before 3.2.0 and from 4.0.0 on"
     assert missing_in("ApiVersionsRequest", 0) == ""
     assert describe_lifetimes("AlterPartitionRequest")[0].startswith("version 0: since ")
-    assert describe_lifetimes("InitProducerIdRequest")[-1] == "version 6: unstable"
+    assert describe_lifetimes("InitProducerIdRequest")[-1] == "version 6: unstable since 4.1.0"
     with pytest.raises(ValueError, match=r"^unknown message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
         since("FetchReqest")
+
+
+def test_unstable_versions_have_their_first_release() -> None:
+    """Kafka 3.9.0 and 4.0.0 define share groups as unstable (KIP-932); 4.1.0 made them stable."""
+    assert unstable_since("InitializeShareGroupStateRequest", 0) == "3.9.0"
+    assert describe_lifetimes("InitializeShareGroupStateRequest") == [
+        "version 0: stable since 4.1.0, unstable since 3.9.0"
+    ]
+    assert unstable_since("ShareFetchRequest", 0) == "3.9.0"  # removed while it was unstable
+    assert (since("ShareFetchRequest", 0), unstable_since("ShareFetchRequest", 1)) == (None, None)
+    assert unstable_since("FetchRequest", 18) is None
+    with pytest.raises(ValueError, match=r"^unknown message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
+        unstable_since("FetchReqest", 0)
+    with pytest.raises(TypeError, match=r"^a version must be an int such as 3, not '0'$"):
+        unstable_since("FetchRequest", "0")  # type: ignore[arg-type]
+
+
+def test_unstable_versions_of_every_release_equal_its_definitions() -> None:
+    sets = list(release_sets(HISTORY))
+    for name in sorted({name for side in sets for name in side.messages} & {each.name for each in all_messages()}):
+        defined = [(side.name.removeprefix("Kafka "), side.unstable(name)) for side in sets if name in side.messages]
+        for version in {version for _, version in defined if version is not None}:
+            first = next(release for release, unstable in defined if unstable == version)
+            stable = since(name, version)
+            expected = first if stable is None or RELEASES.index(first) < RELEASES.index(stable) else None
+            assert unstable_since(name, version) == expected, (name, version)
+
+
+def test_docstring_names_the_first_unstable_release() -> None:
+    assert "Stable since Kafka 4.1.0, unstable since 3.9.0." in (ShareFetchRequest.__doc__ or "")
 
 
 def test_versions_missing_in_one_release_are_gaps() -> None:

@@ -78,6 +78,17 @@ def test_older_message_is_not_new_in_the_release_that_first_defines_it(pages: Ma
     assert any(cell.text.strip() == "<4.4.0" for cell in since.all("td", "since"))
 
 
+def test_message_that_an_earlier_release_had_as_unstable_is_marked(pages: Mapping[str, Parsed]) -> None:
+    """Kafka 3.9.0 defined the APIs of share groups as unstable."""
+    new = {row[0]: row[3] for row in rows(pages["releases/4.1.0.html"], "Messages")}
+    assert new["ReadShareGroupStateRequest"] == "0 unstable since 3.9.0"
+    assert new["ShareFetchRequest"] == "1"
+    text = " ".join(pages["messages/ReadShareGroupStateRequest.html"].root.one("main").text.split())
+    assert "Stable since Kafka 4.1.0, unstable since Kafka 3.9.0." in text
+    changed = {row[0]: row[1] for row in rows(pages["releases/4.2.0.html"], "New versions")}
+    assert changed["OffsetFetchRequest"] == "10 unstable since 4.1.0"
+
+
 def test_new_version_omits_fields_that_a_later_release_added(pages: Mapping[str, Parsed]) -> None:
     new = {(row[0], row[1]): row[2] for row in rows(pages["releases/2.4.0.html"], "New versions")}
     assert new["ApiVersionsResponse", "3"] == "flexible: compact lengths, tagged fields"

@@ -50,9 +50,33 @@ def test_show_prints_the_first_release(run_command: RunCommand) -> None:
     (row,) = rows(out)
     assert (row["since"], row["until"]) == ("3.4.0", None)
     assert row["releases"] == [
-        {"first": 3, "last": 3, "since": "3.4.0", "until": None, "not_in": [], "is_older": False},
-        {"first": 4, "last": 4, "since": "3.9.0", "until": None, "not_in": [], "is_older": False},
-        {"first": 5, "last": 5, "since": "4.4.0", "until": None, "not_in": [], "is_older": False},
+        {
+            "first": 3,
+            "last": 3,
+            "since": "3.4.0",
+            "until": None,
+            "not_in": [],
+            "is_older": False,
+            "unstable_since": None,
+        },
+        {
+            "first": 4,
+            "last": 4,
+            "since": "3.9.0",
+            "until": None,
+            "not_in": [],
+            "is_older": False,
+            "unstable_since": None,
+        },
+        {
+            "first": 5,
+            "last": 5,
+            "since": "4.4.0",
+            "until": None,
+            "not_in": [],
+            "is_older": False,
+            "unstable_since": None,
+        },
     ]
     _, out, _ = run_command("show", "ListOffsetsRequest", "--field", "max_num_offsets", "--text", "--width", "120")
     assert out.splitlines()[1:] == ["  version 0       INT32, since Kafka 2.2.0 or before, until 4.0.0"]
@@ -61,7 +85,11 @@ def test_show_prints_the_first_release(run_command: RunCommand) -> None:
     _, out, _ = run_command("show", "FetchRequest", "18", "--json")
     assert {row["version_since"] for row in rows(out)} == {"4.1.0"}
     _, out, _ = run_command("show", "InitProducerIdRequest", "6", "--text", "--width", "120")
-    assert out.splitlines()[1] == "version 6"  # unstable, not released
+    assert out.splitlines()[1] == "version 6, unstable since Kafka 4.1.0"
+    _, out, _ = run_command("show", "ShareGroupDescribeRequest", "1", "--text", "--width", "120")
+    assert out.splitlines()[1] == "version 1, since Kafka 4.1.0"
+    _, out, _ = run_command("show", "ReadShareGroupStateRequest", "0", "--text", "--width", "120")
+    assert out.splitlines()[1] == "version 0, stable since Kafka 4.1.0, unstable since 3.9.0"
     _, out, _ = run_command("show", "JoinGroupRequest", "1", "--text", "--width", "120")
     assert out.splitlines()[1] == "version 1, since Kafka 2.2.0 or before, not in 4.0.0"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from kafka_messages import all_messages
 from kafka_messages.history import RELEASES, kips_of, since, until, versions_with_kip
@@ -9,18 +11,18 @@ from kafka_messages.history import RELEASES, kips_of, since, until, versions_wit
 from tests.support.command import RunCommand, rows
 
 KIP_848 = """\
-message                        version  since  until
+message                        version  since  unstable since  until
 ConsumerGroupHeartbeatRequest  1        4.0.0
 ListGroupsRequest              5        3.8.0
 ListGroupsResponse             5        3.8.0
-OffsetCommitRequest            9        3.7.0
-OffsetCommitRequest            10       4.2.0
-OffsetCommitResponse           9        3.7.0
-OffsetCommitResponse           10       4.2.0
+OffsetCommitRequest            9        3.7.0  3.6.0
+OffsetCommitRequest            10       4.2.0  4.1.0
+OffsetCommitResponse           9        3.7.0  3.6.0
+OffsetCommitResponse           10       4.2.0  4.1.0
 OffsetFetchRequest             9        3.7.0
-OffsetFetchRequest             10       4.2.0
+OffsetFetchRequest             10       4.2.0  4.1.0
 OffsetFetchResponse            9        3.7.0
-OffsetFetchResponse            10       4.2.0
+OffsetFetchResponse            10       4.2.0  4.1.0
 """
 
 
@@ -40,9 +42,10 @@ def test_release_has_its_versions_and_kips(run_command: RunCommand) -> None:
     _, out, _ = run_command("releases", "4.1.0")
     same = "added and dropped no message versions\n"
     assert run_command("releases", "4.1")[1] == f"{out}Kafka 4.1.1 {same}Kafka 4.1.2 {same}"
-    lines = [line.split(maxsplit=2) for line in out.splitlines()]
-    assert ["FetchRequest", "18", "new version       KIP-1166"] in lines
-    assert ["ShareFetchRequest", "1", "new message       KIP-932"] in lines
+    lines = [re.split(" {2,}", line) for line in out.splitlines()]
+    assert ["FetchRequest", "18", "new version", "KIP-1166"] in lines
+    assert ["ShareFetchRequest", "1", "new message", "KIP-932"] in lines
+    assert ["ReadShareGroupStateRequest", "0", "new message, unstable since 3.9.0"] in lines
     assert ["EndTxnMarker", "0", "first definition"] in lines
     assert ["ShareGroupPartitionMetadataKey", "0", "dropped"] in lines
     _, out, _ = run_command("releases", "2.2.0")
@@ -58,7 +61,7 @@ def test_json_lines_of_all_releases_have_every_version(run_command: RunCommand) 
     for release in RELEASES:
         _, out, _ = run_command("releases", release, "--json")
         for row in rows(out) if out.startswith("{") else ():
-            assert list(row) == ["release", "message", "version", "change", "kips"]
+            assert list(row) == ["release", "message", "version", "change", "unstable_since", "kips"]
             pair = row["message"], row["version"]
             if row["change"] == "dropped":
                 assert row["kips"] == []

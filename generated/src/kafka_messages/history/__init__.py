@@ -13,7 +13,7 @@ from .._core.structs import name_of
 from .._core.versions import NO_VERSIONS, Versions, with_noun
 from ..errors import did_you_mean
 from ..schema.descriptors import descriptor_of
-from ._tables import ERROR_CODES, KIPS, LATE_FIELDS, LISTENERS, OLDER, RELEASES, RUNS
+from ._tables import ERROR_CODES, KIPS, LATE_FIELDS, LISTENERS, OLDER, RELEASES, RUNS, UNSTABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ __all__ = [
     "release_of",
     "releases_with",
     "since",
+    "unstable_since",
     "until",
     "versions_in",
     "versions_with_kip",
@@ -113,6 +114,18 @@ def since(message: AnyMessage, version: int | None = None) -> str | None:
         if lowest <= highest if version is None else lowest <= version <= highest:
             return RELEASES[release]
     return None
+
+
+def unstable_since(message: AnyMessage, version: int) -> str | None:
+    """Return the first release that has a version as unstable before any has it as stable; None if no release has.
+
+    Brokers offer an unstable version (``latestVersionUnstable`` in the definitions) only if configured, and its bytes may
+    change. Raises ValueError for an unknown message.
+    """
+    _check_number(version)
+    _runs(message)
+    found = UNSTABLE.get(_name(message), {}).get(version)
+    return None if found is None else RELEASES[found]
 
 
 def is_older(message: AnyMessage, version: int) -> bool:
@@ -273,10 +286,12 @@ def describe_lifetimes(message: AnyMessage) -> list[str]:
 
 
 def _lifetime(message: AnyMessage, version: int) -> str:
-    first, last = since(message, version), until(message, version)
+    first, last, unstable = since(message, version), until(message, version), unstable_since(message, version)
     if first is None:
-        return "unstable"
+        return "unstable" if unstable is None else f"unstable since {unstable}"
     begins = f"since {first}" + (" or before" if first == RELEASES[0] else "")
+    if unstable is not None:
+        begins = f"stable since {first}, unstable since {unstable}"
     if is_older(message, version):
         begins = f"since before {first}, which defines it first"
     begins += f", not in {', '.join(missing)}" if (missing := gaps(message, version)) else ""

@@ -562,6 +562,44 @@ OLDER: dict[str, tuple[int, int]] = {
 }
 """By message: lowest and highest of the versions that Kafka supported before a release defined them."""
 
+UNSTABLE: dict[str, dict[int, int]] = {
+    "AddPartitionsToTxnRequest": {4: 34},
+    "AddPartitionsToTxnResponse": {4: 34},
+    "ConsumerGroupDescribeRequest": {0: 40},
+    "ConsumerGroupDescribeResponse": {0: 40},
+    "ConsumerGroupHeartbeatRequest": {0: 34},
+    "ConsumerGroupHeartbeatResponse": {0: 34},
+    "DeleteShareGroupStateRequest": {0: 45},
+    "DeleteShareGroupStateResponse": {0: 45},
+    "InitProducerIdRequest": {6: 51},
+    "InitProducerIdResponse": {6: 51},
+    "InitializeShareGroupStateRequest": {0: 45},
+    "InitializeShareGroupStateResponse": {0: 45},
+    "OffsetCommitRequest": {9: 37, 10: 51},
+    "OffsetCommitResponse": {9: 37, 10: 51},
+    "OffsetFetchRequest": {10: 51},
+    "OffsetFetchResponse": {10: 51},
+    "ReadShareGroupStateRequest": {0: 45},
+    "ReadShareGroupStateResponse": {0: 45},
+    "ReadShareGroupStateSummaryRequest": {0: 45},
+    "ReadShareGroupStateSummaryResponse": {0: 45},
+    "ShareAcknowledgeRequest": {0: 45},
+    "ShareAcknowledgeResponse": {0: 45},
+    "ShareFetchRequest": {0: 45},
+    "ShareFetchResponse": {0: 45},
+    "ShareGroupDescribeRequest": {0: 45},
+    "ShareGroupDescribeResponse": {0: 45},
+    "ShareGroupHeartbeatRequest": {0: 45},
+    "ShareGroupHeartbeatResponse": {0: 45},
+    "StreamsGroupDescribeRequest": {0: 51},
+    "StreamsGroupDescribeResponse": {0: 51},
+    "StreamsGroupHeartbeatRequest": {0: 51},
+    "StreamsGroupHeartbeatResponse": {0: 51},
+    "WriteShareGroupStateRequest": {0: 45},
+    "WriteShareGroupStateResponse": {0: 45},
+}
+"""By message and version: the first release that defined the version as unstable before one had it as stable."""
+
 LATE_FIELDS: dict[str, dict[str, int]] = {
     "ApiVersionsResponse": {
         "SupportedFeatures": 13,

@@ -35,7 +35,7 @@ class ConsumerGroupDescribeRequest(_ConsumerGroupDescribeRequestConstants):
     """Sent by an admin client to the group coordinator for details of groups that use the newer consumer
     protocol.
 
-    Request, API key 69, versions 0-1, flexible from 0. Since Kafka 3.8.0.
+    Request, API key 69, versions 0-1, flexible from 0. Stable since Kafka 3.8.0, unstable since 3.7.0.
     """
 
     group_ids: list[str] = field(default_factory=list)

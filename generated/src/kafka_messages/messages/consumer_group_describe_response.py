@@ -240,7 +240,7 @@ class _ConsumerGroupDescribeResponseConstants(Response):
 class ConsumerGroupDescribeResponse(_ConsumerGroupDescribeResponseConstants):
     """The group coordinator's description of consumer groups: their state, members and assignments.
 
-    Response, API key 69, versions 0-1, flexible from 0. Since Kafka 3.8.0.
+    Response, API key 69, versions 0-1, flexible from 0. Stable since Kafka 3.8.0, unstable since 3.7.0.
     """
 
     throttle_time_ms: int = 0

@@ -84,7 +84,7 @@ class ConsumerGroupHeartbeatRequest(_ConsumerGroupHeartbeatRequestConstants):
     """Sent by a consumer to its group coordinator to join, stay in or leave a group of the newer consumer
     protocol.
 
-    Request, API key 68, versions 0-1, flexible from 0. Since Kafka 3.7.0.
+    Request, API key 68, versions 0-1, flexible from 0. Stable since Kafka 3.7.0, unstable since 3.5.0.
     """
 
     group_id: str = ""

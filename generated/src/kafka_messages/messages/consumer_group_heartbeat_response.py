@@ -93,7 +93,7 @@ class ConsumerGroupHeartbeatResponse(_ConsumerGroupHeartbeatResponseConstants):
     """The group coordinator's answer to a consumer's heartbeat, with its epoch and, when it changes, its
     assignment.
 
-    Response, API key 68, versions 0-1, flexible from 0. Since Kafka 3.7.0.
+    Response, API key 68, versions 0-1, flexible from 0. Stable since Kafka 3.7.0, unstable since 3.5.0.
     """
 
     throttle_time_ms: int = 0

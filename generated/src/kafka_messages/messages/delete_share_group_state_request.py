@@ -94,7 +94,7 @@ class DeleteShareGroupStateRequest(_DeleteShareGroupStateRequestConstants):
     """Sent between brokers: the group coordinator asks a share coordinator to erase a share group's stored
     state.
 
-    Request, API key 86, version 0, flexible from 0. Since Kafka 4.1.0.
+    Request, API key 86, version 0, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     group_id: str = ""

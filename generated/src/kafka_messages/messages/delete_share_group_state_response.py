@@ -105,7 +105,7 @@ class _DeleteShareGroupStateResponseConstants(Response):
 class DeleteShareGroupStateResponse(_DeleteShareGroupStateResponseConstants):
     """A share coordinator's answer to a request to erase share group state.
 
-    Response, API key 86, version 0, flexible from 0. Since Kafka 4.1.0.
+    Response, API key 86, version 0, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     results: list[DeleteStateResult] = field(default_factory=list)

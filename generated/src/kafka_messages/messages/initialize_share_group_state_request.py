@@ -108,7 +108,7 @@ class _InitializeShareGroupStateRequestConstants(Request["_InitializeShareGroupS
 class InitializeShareGroupStateRequest(_InitializeShareGroupStateRequestConstants):
     """The group coordinator asks the share coordinator to set up the stored state of share-partitions.
 
-    Request, API key 83, version 0, flexible from 0. Since Kafka 4.1.0.
+    Request, API key 83, version 0, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     group_id: str = ""

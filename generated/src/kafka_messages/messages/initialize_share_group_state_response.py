@@ -105,7 +105,7 @@ class _InitializeShareGroupStateResponseConstants(Response):
 class InitializeShareGroupStateResponse(_InitializeShareGroupStateResponseConstants):
     """Reports to the group coordinator for which share-partitions the state was set up.
 
-    Response, API key 83, version 0, flexible from 0. Since Kafka 4.1.0.
+    Response, API key 83, version 0, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     results: list[InitializeStateResult] = field(default_factory=list)

@@ -100,7 +100,7 @@ class _ReadShareGroupStateRequestConstants(Request["_ReadShareGroupStateResponse
 class ReadShareGroupStateRequest(_ReadShareGroupStateRequestConstants):
     """The leader of share-partitions asks the share coordinator for their stored state.
 
-    Request, API key 84, version 0, flexible from 0. Since Kafka 4.1.0.
+    Request, API key 84, version 0, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     group_id: str = ""

@@ -159,7 +159,7 @@ class _ReadShareGroupStateResponseConstants(Response):
 class ReadShareGroupStateResponse(_ReadShareGroupStateResponseConstants):
     """Gives a share-partition leader the stored delivery state of its share-partitions.
 
-    Response, API key 84, version 0, flexible from 0. Since Kafka 4.1.0.
+    Response, API key 84, version 0, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     results: list[ReadStateResult] = field(default_factory=list)

@@ -101,7 +101,7 @@ class ReadShareGroupStateSummaryRequest(_ReadShareGroupStateSummaryRequestConsta
     """The group coordinator asks the share coordinator for start offsets of share-partitions without the
     delivery details.
 
-    Request, API key 87, versions 0-1, flexible from 0. Since Kafka 4.1.0.
+    Request, API key 87, versions 0-1, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     group_id: str = ""

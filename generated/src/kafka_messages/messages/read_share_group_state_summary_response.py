@@ -127,7 +127,7 @@ class _ReadShareGroupStateSummaryResponseConstants(Response):
 class ReadShareGroupStateSummaryResponse(_ReadShareGroupStateSummaryResponseConstants):
     """Gives the group coordinator the start offsets and epochs of share-partitions.
 
-    Response, API key 87, versions 0-1, flexible from 0. Since Kafka 4.1.0.
+    Response, API key 87, versions 0-1, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     results: list[ReadStateSummaryResult] = field(default_factory=list)

@@ -181,7 +181,7 @@ class _ShareAcknowledgeRequestConstants(Request["_ShareAcknowledgeResponse"]):
 class ShareAcknowledgeRequest(_ShareAcknowledgeRequestConstants):
     """A share group member tells partition leaders what became of the records it was given.
 
-    Request, API key 79, versions 1-2, flexible from 1. Since Kafka 4.1.0.
+    Request, API key 79, versions 1-2, flexible from 1. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     group_id: str | None = None

@@ -203,7 +203,7 @@ class _ShareAcknowledgeResponseConstants(Response):
 class ShareAcknowledgeResponse(_ShareAcknowledgeResponseConstants):
     """Reports to a share group member whether its acknowledgements were recorded.
 
-    Response, API key 79, versions 1-2, flexible from 1. Since Kafka 4.1.0.
+    Response, API key 79, versions 1-2, flexible from 1. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     throttle_time_ms: int = 0

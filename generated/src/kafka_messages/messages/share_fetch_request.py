@@ -222,7 +222,7 @@ class ShareFetchRequest(_ShareFetchRequestConstants):
     """Sent by a share group member to a partition leader to acquire records and to acknowledge records it
     acquired before.
 
-    Request, API key 78, versions 1-2, flexible from 1. Since Kafka 4.1.0.
+    Request, API key 78, versions 1-2, flexible from 1. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     group_id: str | None = None

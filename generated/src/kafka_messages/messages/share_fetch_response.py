@@ -265,7 +265,7 @@ class ShareFetchResponse(_ShareFetchResponseConstants):
     """Answer of a partition leader to a share fetch: the records, which of them were acquired, and the outcome
     of the acknowledgements.
 
-    Response, API key 78, versions 1-2, flexible from 1. Since Kafka 4.1.0.
+    Response, API key 78, versions 1-2, flexible from 1. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     throttle_time_ms: int = 0

@@ -34,7 +34,7 @@ class _ShareGroupDescribeRequestConstants(Request["_ShareGroupDescribeResponse"]
 class ShareGroupDescribeRequest(_ShareGroupDescribeRequestConstants):
     """Sent by an admin client to the coordinator of share groups to learn their state, members and assignments.
 
-    Request, API key 77, version 1, flexible from 1. Since Kafka 4.1.0.
+    Request, API key 77, version 1, flexible from 1. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     group_ids: list[str] = field(default_factory=list)

@@ -219,7 +219,7 @@ class _ShareGroupDescribeResponseConstants(Response):
 class ShareGroupDescribeResponse(_ShareGroupDescribeResponseConstants):
     """The coordinator's description of the share groups that were asked for.
 
-    Response, API key 77, version 1, flexible from 1. Since Kafka 4.1.0.
+    Response, API key 77, version 1, flexible from 1. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     throttle_time_ms: int = 0

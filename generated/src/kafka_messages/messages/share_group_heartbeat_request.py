@@ -45,7 +45,7 @@ class ShareGroupHeartbeatRequest(_ShareGroupHeartbeatRequestConstants):
     """Sent by a share group member to the group coordinator to join, stay in or leave the group and to tell its
     subscription.
 
-    Request, API key 76, version 1, flexible from 1. Since Kafka 4.1.0.
+    Request, API key 76, version 1, flexible from 1. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     group_id: str = ""

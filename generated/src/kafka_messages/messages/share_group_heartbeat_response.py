@@ -93,7 +93,7 @@ class ShareGroupHeartbeatResponse(_ShareGroupHeartbeatResponseConstants):
     """The group coordinator's answer to a share group heartbeat: the member's epoch and, if it changed, its
     assignment.
 
-    Response, API key 76, version 1, flexible from 1. Since Kafka 4.1.0.
+    Response, API key 76, version 1, flexible from 1. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     throttle_time_ms: int = 0

@@ -37,7 +37,7 @@ class StreamsGroupDescribeRequest(_StreamsGroupDescribeRequestConstants):
     """Sent by an admin client to the coordinator of streams groups to learn their state, topology, members and
     tasks.
 
-    Request, API key 89, versions 0-1, flexible from 0. Since Kafka 4.2.0.
+    Request, API key 89, versions 0-1, flexible from 0. Stable since Kafka 4.2.0, unstable since 4.1.0.
     """
 
     group_ids: list[str] = field(default_factory=list)

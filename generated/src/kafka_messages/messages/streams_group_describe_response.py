@@ -609,7 +609,7 @@ class _StreamsGroupDescribeResponseConstants(Response):
 class StreamsGroupDescribeResponse(_StreamsGroupDescribeResponseConstants):
     """The coordinator's description of the streams groups that were asked for.
 
-    Response, API key 89, versions 0-1, flexible from 0. Since Kafka 4.2.0.
+    Response, API key 89, versions 0-1, flexible from 0. Stable since Kafka 4.2.0, unstable since 4.1.0.
     """
 
     throttle_time_ms: int = 0

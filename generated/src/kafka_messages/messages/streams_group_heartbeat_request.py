@@ -327,7 +327,7 @@ class StreamsGroupHeartbeatRequest(_StreamsGroupHeartbeatRequestConstants):
     """Sent by a streams application's member to the group coordinator to join, stay in or leave the group and to
     report its tasks.
 
-    Request, API key 88, versions 0-1, flexible from 0. Since Kafka 4.2.0.
+    Request, API key 88, versions 0-1, flexible from 0. Stable since Kafka 4.2.0, unstable since 4.1.0.
     """
 
     group_id: str = ""

@@ -189,7 +189,7 @@ class StreamsGroupHeartbeatResponse(_StreamsGroupHeartbeatResponseConstants):
     """The group coordinator's answer to a streams group heartbeat: the member's epoch, its tasks if they
     changed, and problems of the group.
 
-    Response, API key 88, versions 0-1, flexible from 0. Since Kafka 4.2.0.
+    Response, API key 88, versions 0-1, flexible from 0. Stable since Kafka 4.2.0, unstable since 4.1.0.
     """
 
     throttle_time_ms: int = 0

@@ -162,7 +162,7 @@ class _WriteShareGroupStateRequestConstants(Request["_WriteShareGroupStateRespon
 class WriteShareGroupStateRequest(_WriteShareGroupStateRequestConstants):
     """Sent by a partition leader to the share coordinator to save how far a share group is with its partitions.
 
-    Request, API key 85, versions 0-1, flexible from 0. Since Kafka 4.1.0.
+    Request, API key 85, versions 0-1, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     group_id: str = ""

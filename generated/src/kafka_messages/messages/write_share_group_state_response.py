@@ -107,7 +107,7 @@ class _WriteShareGroupStateResponseConstants(Response):
 class WriteShareGroupStateResponse(_WriteShareGroupStateResponseConstants):
     """The share coordinator's answer to a write of share group state, per partition.
 
-    Response, API key 85, versions 0-1, flexible from 0. Since Kafka 4.1.0.
+    Response, API key 85, versions 0-1, flexible from 0. Stable since Kafka 4.1.0, unstable since 3.9.0.
     """
 
     results: list[WriteStateResult] = field(default_factory=list)

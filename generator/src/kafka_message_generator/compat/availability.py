@@ -36,6 +36,8 @@ class Availability:
     """Index of the first release with each field that was added to a released version, by message and path."""
     older: Mapping[str, Versions] = field(default_factory=dict)
     """Versions that Kafka supported before a definition file described them."""
+    unstable: dict[str, dict[int, int]] = field(default_factory=dict)
+    """Index of the first release that defined each version as unstable before any had it as stable, by message."""
 
     def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
         """Return whether Kafka supported one of the versions before ``since``, the first release with its definition."""
@@ -93,6 +95,8 @@ def availability(
         found.runs[now] = tuple(_runs(today[now][0], places, len(sets)))
         if late := _late(found, now, *today[now], places):
             found.late[now] = late
+        if unstable := dict(_unstable(found, now, places)):
+            found.unstable[now] = unstable
     return found
 
 
@@ -140,6 +144,17 @@ def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: i
         if (now.versions, now.listeners) != (before.versions, before.listeners):
             yield now
             before = now
+
+
+def _unstable(
+    found: Availability, name: str, places: list[tuple[int, DefinitionSet, str]]
+) -> Iterable[tuple[int, int]]:
+    for number, definition_set, former in reversed(places):  # the first release is the last to be set
+        version = definition_set.unstable(former)
+        if version is not None and version >= 0:
+            first = found.first(name, version)
+            if first is None or number < first:
+                yield version, number
 
 
 def _late(

@@ -22,6 +22,7 @@ class AvailabilityTable:
     late: tuple[tuple[str, dict[str, int]], ...] = ()
     error_codes: tuple[tuple[str, tuple[int, int | None, int]], ...] = ()
     older: tuple[tuple[str, tuple[int, int]], ...] = ()
+    unstable: tuple[tuple[str, dict[int, int]], ...] = ()
 
 
 def availability_of(definitions: Definitions) -> Availability | None:
@@ -60,7 +61,8 @@ def table(definitions: Definitions, found: Availability | None) -> AvailabilityT
     )
     older = ((name, (each.lowest, each.highest)) for name, each in sorted(found.older.items()) if name in found.runs)
     late = tuple(sorted(found.late.items()))
-    return AvailabilityTable(found.releases, tuple(listeners), tuple(runs), late, tuple(codes), tuple(older))
+    unstable = tuple(sorted((name, dict(sorted(each.items()))) for name, each in found.unstable.items()))
+    return AvailabilityTable(found.releases, tuple(listeners), tuple(runs), late, tuple(codes), tuple(older), unstable)
 
 
 def since_words(release: str, is_first: bool, is_older: bool) -> str:
@@ -73,11 +75,16 @@ def sentence(found: Availability | None, name: str) -> str:
     if found is None or name not in found.runs:
         return ""
     runs = [run for run in found.runs[name] if not run.versions.empty]
+    unstable = min(found.unstable.get(name, {}).values(), default=None)
     if not runs:
-        return "In no release of Kafka yet."
+        return (
+            "In no release of Kafka yet." if unstable is None else f"Unstable since Kafka {found.releases[unstable]}."
+        )
     first = runs[0].release
     is_older = found.is_older(name, runs[0].versions, first)
     text = f"Since {since_words(found.releases[first], first == 0, is_older)}"
+    if unstable is not None and unstable < first:
+        text = f"Stable since Kafka {found.releases[first]}, unstable since {found.releases[unstable]}"
     gone = [
         (version, last)
         for version in range(min(run.versions.lowest for run in runs), max(run.versions.highest for run in runs) + 1)

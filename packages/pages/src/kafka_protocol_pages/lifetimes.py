@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafka_message_generator.compat.availability import Availability
 from kafka_message_generator.compat.changes import Changes, changes
@@ -44,12 +44,16 @@ class Lifetime:
     until: Release | None = None
     gaps: tuple[Release, ...] = ()
     """Releases without it between ``since`` and ``until``."""
+    unstable: Release | None = None
+    """The first release that has a version as unstable, if it is older than ``since``."""
 
     @property
     def title(self) -> str:
         if self.since is None:
             return ""
         words = [f"since {self.since.since}", *(f"not in Kafka {each.name}" for each in self.gaps)]
+        if self.unstable is not None:
+            words[:1] = [f"stable {words[0]}", f"unstable since Kafka {self.unstable.name}"]
         return ", ".join([*words, *([f"until Kafka {self.until.name}"] if self.until is not None else [])])
 
 
@@ -88,7 +92,8 @@ class Lifetimes:
         gaps = self.found.gaps(message, version)
         since = self.found.first(message, version)
         is_later = self.found.is_older(message, (version,), since)
-        return self._lifetime(since, self.found.until(message, version), gaps, is_later)
+        found = self._lifetime(since, self.found.until(message, version), gaps, is_later)
+        return replace(found, unstable=self._release(self.found.unstable.get(message, {}).get(version)))
 
     def message(self, message: str, versions: Iterable[int]) -> Lifetime:
         return self.field(message, "", versions)

@@ -42,6 +42,8 @@ class VersionChange:
 class Arrival:
     page: MessagePage
     versions: str
+    unstable: Release | None = None
+    """The first release that had one of the versions as unstable."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def releases(changes: Sequence[Changes], messages: Iterable[MessagePage]) -> lis
 
 
 def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePage]) -> ReleasePage:
-    arrivals = [Arrival(pages[name], version_ranges(changes.brought[name])) for name in sorted(changes.new)]
+    arrivals = [_arrival(pages[name], changes.brought[name]) for name in sorted(changes.new)]
     defined = (Arrival(pages[name], version_ranges(versions)) for name, versions in sorted(changes.defined.items()))
     kinds = list(KINDS.values())
     return ReleasePage(
@@ -141,6 +143,11 @@ def _release(changes: Changes, after: str | None, pages: Mapping[str, MessagePag
         changes.codes_gone,
         changes.codes_renamed,
     )
+
+
+def _arrival(page: MessagePage, versions: Sequence[int]) -> Arrival:
+    unstable = (page.lifetimes[version].unstable for version in versions if version in page.lifetimes)
+    return Arrival(page, version_ranges(versions), next(filter(None, unstable), None))
 
 
 def _version_changes(changes: Changes, pages: Mapping[str, MessagePage]) -> Iterator[VersionChange]:

@@ -23,6 +23,8 @@ class VersionLifetime(NamedTuple):
     is_older: bool = False
     # True if `since` is the oldest known release.
     is_first: bool = False
+    # The first release that has the version as unstable, if it is older than `since`.
+    unstable: str | None = None
 
     @property
     def label(self) -> str:
@@ -30,17 +32,25 @@ class VersionLifetime(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Text such as ``since Kafka 2.2.0 or before, until 4.0.0``; empty if ``since`` is None."""
+        """Text such as ``since Kafka 2.2.0 or before, until 4.0.0``; empty if no release has the version."""
         if self.since is None:
-            return ""
-        begins = f"Kafka {self.since} or before" if self.is_first else f"Kafka {self.since}"
-        words = [f"since before Kafka {self.since}, which defines it first" if self.is_older else f"since {begins}"]
+            return "" if self.unstable is None else f"unstable since Kafka {self.unstable}"
+        begins = f"since Kafka {self.since}" + (" or before" if self.is_first else "")
+        if self.unstable is not None:
+            begins = f"stable {begins}, unstable since {self.unstable}"
+        words = [f"since before Kafka {self.since}, which defines it first" if self.is_older else begins]
         words += [f"not in {', '.join(self.gaps)}"] if self.gaps else []
         words += [f"until {self.until}"] if self.until is not None else []
         return ", ".join(words)
 
     def to_object(self) -> dict[str, object]:
-        return {"since": self.since, "until": self.until, "not_in": list(self.gaps), "is_older": self.is_older}
+        return {
+            "since": self.since,
+            "until": self.until,
+            "not_in": list(self.gaps),
+            "is_older": self.is_older,
+            "unstable_since": self.unstable,
+        }
 
 
 class Releases:
@@ -55,20 +65,24 @@ class Releases:
     def lifetimes(self, message: str) -> str:
         return "; ".join(self._history.describe_lifetimes(message))
 
-    def _lifetime(self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool) -> VersionLifetime:
-        return VersionLifetime(since, until, gaps, is_older, since == self._history.RELEASES[0])
+    def _lifetime(
+        self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool, unstable: str | None = None
+    ) -> VersionLifetime:
+        return VersionLifetime(since, until, gaps, is_older, since == self._history.RELEASES[0], unstable)
 
     def of_version(self, message: str, version: int) -> VersionLifetime:
         ask = self._history
         since, until, gaps = (each(message, version) for each in (ask.since, ask.until, ask.gaps))
-        return self._lifetime(since, until, gaps, ask.is_older(message, version))
+        unstable = ask.unstable_since(message, version)
+        return self._lifetime(since, until, gaps, ask.is_older(message, version), unstable)
 
     def in_version(self, row: LayoutRow, version: int) -> VersionLifetime:
         """Return the lifetime of a field in one message version."""
         ask, name = self._history, row.message.name
         since = ask.field_since(name, row.path, version)
         is_older = since == ask.since(name, version) and ask.is_older(name, version)
-        return self._lifetime(since, ask.until(name, version), ask.gaps(name, version), is_older)
+        unstable = ask.unstable_since(name, version) if since == ask.since(name, version) else None
+        return self._lifetime(since, ask.until(name, version), ask.gaps(name, version), is_older, unstable)
 
     def in_versions(self, row: LayoutRow, versions: Iterable[int]) -> VersionLifetime:
         """Return the lifetime of a field in several message versions together."""

@@ -41,8 +41,8 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     return 0
 
 
-def changes(history: Any, release: str) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
-    """Yield message, version, kind of change and KIPs of each version that a release added or dropped.
+def changes(history: Any, release: str) -> Iterator[tuple[str, int, str, str | None, tuple[int, ...]]]:
+    """Yield message, version, change, first unstable release and KIPs of each version that a release added or dropped.
 
     Dropped versions have no KIPs here: theirs are those that added them.
     """
@@ -51,8 +51,11 @@ def changes(history: Any, release: str) -> Iterator[tuple[str, int, str, tuple[i
         now = set(history.versions_in(release, name))
         was = set(history.versions_in(history.RELEASES[number - 1], name)) if number else set()
         for version in sorted(now ^ was):
-            kind = "dropped" if version in was else _kind(history, release, name, version)
-            yield name, version, kind, () if version in was else history.kips_of(name, version)
+            if version in was:
+                yield name, version, "dropped", None, ()
+            else:
+                kind = _kind(history, release, name, version)
+                yield name, version, kind, history.unstable_since(name, version), history.kips_of(name, version)
 
 
 def _kind(history: Any, release: str, name: str, version: int) -> str:
@@ -66,16 +69,17 @@ def _kind(history: Any, release: str, name: str, version: int) -> str:
 def _release(history: Any, release: str, out: Output) -> None:
     found = list(changes(history, release))
     if out.is_json:
-        for name, version, kind, kips in found:
+        for name, version, kind, unstable, kips in found:
             names = {"release": release, "message": name, "version": version}
-            out.record(names | {"change": kind, "kips": list(kips)})
+            out.record(names | {"change": kind, "unstable_since": unstable, "kips": list(kips)})
     elif not found:
         out.line(f"Kafka {release} added and dropped no message versions")
     else:
         rows = []
-        for (name, kind, kips), group in groupby(found, key=lambda each: (each[0], *each[2:])):
+        for (name, kind, unstable, kips), group in groupby(found, key=lambda each: (each[0], *each[2:])):
             versions = version_ranges([version for _, version, *_ in group])
-            rows.append((name, versions, kind, ", ".join(f"KIP-{kip}" for kip in kips)))
+            change = kind if unstable is None else f"{kind}, unstable since {unstable}"
+            rows.append((name, versions, change, ", ".join(f"KIP-{kip}" for kip in kips)))
         out.table(("message", "versions", f"in Kafka {release}", "KIPs"), rows)
 
 
@@ -83,11 +87,12 @@ def _kip(history: Any, kip: int, out: Output) -> None:
     found = history.versions_with_kip(kip)
     if not found:
         raise NotFoundError(f"Kafka's definitions name KIP-{kip} for no message version")
-    rows = [
-        (name, each, history.since(name, each), history.until(name, each)) for name in found for each in found[name]
-    ]
+    ask = (history.since, history.unstable_since, history.until)
+    rows = [(name, each, *(about(name, each) for about in ask)) for name in found for each in found[name]]
     if out.is_json:
         for row in rows:
-            out.record({"kip": kip} | dict(zip(("message", "version", "since", "until"), row, strict=True)))
+            out.record(
+                {"kip": kip} | dict(zip(("message", "version", "since", "unstable_since", "until"), row, strict=True))
+            )
     else:
-        out.table(("message", "version", "since", "until"), rows)
+        out.table(("message", "version", "since", "unstable since", "until"), rows)
