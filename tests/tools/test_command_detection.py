@@ -116,15 +116,41 @@ def test_only_the_first_response_is_explained(run_command: RunCommand) -> None:
 
 def test_bytes_that_may_be_a_message_with_secrets_are_not_explained(run_command: RunCommand) -> None:
     data = AlterUserScramCredentialsRequest().write(0) + b"\0"
-    note = "note: the bytes may also be a message with secrets: specify the message, or use --show-secrets\n"
+    what = "the bytes may also be SaslAuthenticateRequest v2, which can contain secrets"
+    note = f"note: {what}: specify the message, or use --show-secrets\n"
     status, out, err = run_command("explain", data.hex(), "--in", "hex", "--json")
     assert (status, err) == (0, note)
     assert candidates(out) == rows(out)
+    assert rows(out)[-1]["message"] == "SaslAuthenticateRequest"
+    assert len(rows(out)) == 6
     shown = run_command("explain", data.hex(), "--in", "hex", "--json", "--show-secrets")
     equal = "DescribeConfigsRequest v4, MetadataRequest v11-13, StreamsGroupDescribeRequest v1"
     note = f"note: others fit equally well: {equal}; specify the message\n"
     assert (shown[0], shown[1].startswith(out), shown[2]) == (0, True, note)
     assert len(rows(shown[1])) > len(rows(out))
+
+
+@pytest.mark.parametrize("metadata", ["", "x", "host-1"])
+@pytest.mark.parametrize("offset", [0, 17, 2217128, 1 << 40])
+@pytest.mark.parametrize("version", [3, 4])
+def test_committed_offset_is_explained(version: int, offset: int, metadata: str, run_command: RunCommand) -> None:
+    time = 1758335260726
+    value = OffsetCommitValue(offset=offset, leader_epoch=7, metadata=metadata, commit_timestamp=time)
+    status, out, err = run_command("explain", write_versioned(value, version).hex())
+    assert (status, out.startswith(f"OffsetCommitValue v{version} after its version\n")) == (0, True)
+    assert f"\n0000  00 0{version}   " in out
+    assert "2025-09-20T02:27:40.726Z" in out
+    assert "secrets" not in err
+
+
+def test_first_candidate_of_several_is_called_a_guess(run_command: RunCommand) -> None:
+    status, out, err = run_command("explain", "0004000000000021d4a8ffffffff010000019964f2d83600")
+    assert (status, err) == (0, "note: OffsetCommitValue is a guess: specify the message if it is another\n")
+    assert [line for line in out.splitlines() if line and line[0].isupper()] == [
+        "OffsetCommitValue v4 after its version",
+        "AllocateProducerIdsResponse v0 after a header",
+        "OffsetCommitValue v4",
+    ]
 
 
 def test_other_protocol_is_a_json_line(run_command: RunCommand) -> None:

@@ -1,6 +1,8 @@
-"""Text formatting: counted nouns, line wrapping, suggestions, times."""
+"""Text formatting: counted nouns, line wrapping, suggestions, times; text that is safe for a terminal."""
 
 from __future__ import annotations
+
+import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,6 +10,17 @@ if TYPE_CHECKING:
 
 # The year 10000 in milliseconds.
 _LATEST = 253402300800000
+# What a terminal executes or cannot show: C0, DEL and C1 controls, bidirectional controls (Unicode's annex 9), line and
+# paragraph separators, halves of surrogate pairs, noncharacters.
+_CONTROLS = r"\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+_SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_UNSAFE, _UNSAFE_IN_LINES = re.compile(rf"[\t\n{_CONTROLS}]"), re.compile(f"[{_CONTROLS}]")
+
+
+def safe(text: str, *, lines: bool = False) -> str:
+    """Escape control characters as in JSON (``\\u001b``); with ``lines``, keep tabs and line ends."""
+    pattern = _UNSAFE_IN_LINES if lines else _UNSAFE
+    return pattern.sub(lambda found: _SHORT.get(found[0], f"\\u{ord(found[0]):04x}"), text)
 
 
 def counted(number: int, noun: str) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _SAME = "reads and writes the same bytes"
 # Maximum version accepted in a request header whose body cannot be decoded.
 _MOST_VERSIONS = 128
+# Maximum correlation id of such a header without a client id: the ids of a connection count its requests.
+_MOST_REQUESTS = 1 << 24
 
 
 class Candidate(NamedTuple):
@@ -221,7 +223,8 @@ def _frames(protocol: Any, data: bytes) -> list[_Place]:
 def _is_plausible(data: bytes, header: Any, api: Any) -> bool:
     """Check the header of a request with errors: other messages often start with zeros, or a number and a text."""
     key, version, client = header.request_api_key, header.request_api_version, header.client_id
-    is_zero = not client and (not key or (client == "" and header.correlation_id == 0))
+    is_counted = 0 < header.correlation_id < _MOST_REQUESTS
+    is_zero = not client and (not key or (client == "" and not is_counted))
     most = _MOST_VERSIONS if key or not api.valid_versions else api.valid_versions.highest + 3
     has_client = data[8:10] == b"\xff\xff" if client is None else client.isprintable()
     is_text = data[4:8].decode("latin-1").isprintable()  # no correlation id

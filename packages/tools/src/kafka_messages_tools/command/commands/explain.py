@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from shlex import quote
 
+from ..._text import safe
 from .._input import read_bytes
 from .._names import entries_of, known_as
 from .._output import Output, note
@@ -35,7 +36,7 @@ MORE = (
     "Without MESSAGE, the best candidates for the bytes are listed, and the first one is explained.\n"
     "Damaged bytes are shown up to the error, with exit status 1."
 )
-# Minimum score of a candidate whose bytes are shown, and its distance to candidates with secrets.
+# Minimum score of a candidate that is no guess, and its distance to others.
 _SURE, _MARGIN = 4, 10
 # What a broker or client sees when the other side uses another protocol, by the start of its name.
 _MISTAKES = {
@@ -101,7 +102,8 @@ def _detected(data: bytes, given: Namespace, out: Output, package: Package) -> i
     looks_like = package.foreign_protocol(data)
     reason = _other_file(data, given.message) or (_foreign(looks_like) if looks_like else "")
     found = [] if reason else candidates(package, data, out)
-    for each in found[:MOST]:
+    secret = [each for each in _rivals(found) if package.module("secrets").has_secrets(package.message(each.message))]
+    for each in dict.fromkeys([*found[:MOST], *secret[:1]]):
         if out.is_json:
             names = {"message": each.message, "versions": each.versions, "before": each.before}
             out.record(names | {"score": round(each.score, 1), "reasons": list(each.reasons)})
@@ -109,6 +111,10 @@ def _detected(data: bytes, given: Namespace, out: Output, package: Package) -> i
             out.line(out.styled(each.what, "name"))
             out.wrapped(f"  {'; '.join(each.reasons)}", "  ")
     if found:
+        if secret and not found[0].is_certain and not out.show_secrets:
+            what = f"the bytes may also be {secret[0].what}, which can contain secrets"
+            note(f"{what}: specify the message, or use --show-secrets")
+            return 0
         return _best(found, data, given, out, package)
     reason = reason or "no message of this package decodes these bytes completely and re-encodes them"
     if out.is_json:
@@ -123,28 +129,33 @@ def _other_file(data: bytes, word: str | None) -> str:
     from ...capture import is_capture
     from .._detection import has_batches
 
-    file = quote(word) if word and os.path.isfile(word) and os.path.getsize(word) == len(data) else "FILE"
+    file, left_out = "FILE", ""
+    if word and os.path.isfile(word) and os.path.getsize(word) == len(data):
+        is_safe = word == safe(word)
+        file, left_out = (quote(word), "") if is_safe else ("FILE", "; FILE stands for a name with control characters")
     if data[:2] == b"\x1f\x8b":
-        return f"this is compressed with gzip: use kafka-messages capture {file} for a capture, else gunzip first"
-    if is_capture(data[:4]):
-        return f"this is a capture file: use kafka-messages capture {file}"
-    if has_batches(data):
-        return f"this is a log segment or a record batch: use kafka-messages log {file}; --batches prints the headers"
-    return ""
+        what = f"this is compressed with gzip: use kafka-messages capture {file} for a capture, or log for a log segment"
+    elif is_capture(data[:4]):
+        what = f"this is a capture file: use kafka-messages capture {file}"
+    elif has_batches(data):
+        what = f"this is a log segment or a record batch: use kafka-messages log {file}; --batches prints the headers"
+    else:
+        return ""
+    return what + left_out
+
+
+def _rivals(found: list[Candidate]) -> list[Candidate]:
+    return [each for each in found if each.message != found[0].message and each.score > found[0].score - _MARGIN]
 
 
 def _best(found: list[Candidate], data: bytes, given: Namespace, out: Output, package: Package) -> int:
-    """Explain the first candidate, unless the bytes may be another message, whose secrets would be shown."""
-    best, has_secrets = found[0], package.module("secrets").has_secrets
-    rivals = [each for each in found if each.message != best.message and each.score > best.score - _MARGIN]
-    is_doubtful = best.score < _SURE or any(has_secrets(package.message(each.message)) for each in rivals)
-    if is_doubtful and not best.is_certain and not out.show_secrets:
-        note("the bytes may also be a message with secrets: specify the message, or use --show-secrets")
-        return 0
+    best = found[0]
     subject = Subject(package, data, is_framed="length" in best.before, has_header=bool(best.before))
     if equal := [each.what.partition(" after ")[0] for each in found[1:] if not round(each.score - best.score, 1)]:
         more = f", and {len(equal) - MOST} more" if len(equal) > MOST else ""
         note(f"others fit equally well: {', '.join(equal[:MOST])}{more}; specify the message")
+    elif not best.is_certain and (_rivals(found) or best.score < _SURE):
+        note(f"{best.message} is a guess: specify the message if it is another")
     info = entries_of(package, best.message)[0]
     if info.kind != "request" or not subject.has_header:  # later frames may be other requests
         subject.set_message(info)
