@@ -116,8 +116,8 @@ def test_text_of_a_testee_is_escaped(tmp_path: Path) -> None:
     report = Report("codec", "mine\x07", [hostile])
     report.save(tmp_path / "report.json")
     save_junit(report, tmp_path / "report.xml")
-    assert load(tmp_path / "report.json").results[0].problem == r"a\x1b[31m\x00\ud800b"
-    assert ElementTree.parse(tmp_path / "report.xml").getroot().get("name") == r"kafka-conformance codec mine\x07"
+    assert load(tmp_path / "report.json").results[0].problem == r"a\u001b[31m\u0000\ud800b"
+    assert ElementTree.parse(tmp_path / "report.xml").getroot().get("name") == r"kafka-conformance codec mine\u0007"
 
 
 def test_errors_of_use(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,9 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
+
+from kafka_messages_tools._text import safe
 
 from .broker_case import Access, broker_cases
 from .broker_run import run_broker
@@ -21,7 +23,7 @@ from .codec_case import CodecCase, codec_cases
 from .codec_run import run_codec
 from .known import known_failures, mark_known
 from .pipe import ProgramError
-from .result import Report, ReportError, load, printable
+from .result import Report, ReportError, load
 from .text import save_junit, to_text
 
 C = TypeVar("C", bound=Case)
@@ -38,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ProgramError, BrokerError, CaseError, ReportError, OSError) as error:
-        print(f"kafka-conformance: {error}", file=sys.stderr)
+        print(f"kafka-conformance: {safe(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:  # the modes have cleaned up
         print("kafka-conformance: interrupted", file=sys.stderr)
@@ -47,8 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, before)
 
 
+class _CommandParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(safe(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _CommandParser(
         prog="kafka-conformance",
         description="Check codecs, brokers and clients of Kafka's protocol with numbered cases.",
     )
@@ -164,7 +171,7 @@ def _checked(options: argparse.Namespace, cases: Iterable[C], run: Callable[[lis
     for place in filter(None, (options.json, options.junit)):
         Path(place).open("a", encoding="utf-8").close()
     report = run(chosen)
-    report.notes = list(map(printable, report.notes))
+    report.notes = list(map(safe, report.notes))
     mark_known(report, known, [case.id for case in every])
     print(to_text(report))
     if options.json:

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from kafka_messages_tools._text import safe
+
 from .case import Severity
 
 Outcome: TypeAlias = Literal["failed", "warning", "known", "quirk", "not run", "passed"]
@@ -38,11 +40,6 @@ class SentBytes:
     """True for a whole frame of the message, with its header."""
 
 
-def printable(text: str) -> str:
-    """Escape what terminals and XML do not take, such as control characters and halves of surrogate pairs."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-
-
 @dataclass(frozen=True, slots=True)
 class Result:
     """Outcome of a case."""
@@ -58,7 +55,7 @@ class Result:
     exchanges: list[SentBytes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "problem", printable(self.problem))
+        object.__setattr__(self, "problem", safe(self.problem))
 
     @property
     def texts(self) -> list[tuple[str, str]]:
@@ -83,7 +80,7 @@ class Report:
     """What a reader must know, such as operations that the testee lacks."""
 
     def __post_init__(self) -> None:
-        self.testee = printable(self.testee)
+        self.testee = safe(self.testee)
 
     @property
     def by_group(self) -> dict[str, list[Result]]:

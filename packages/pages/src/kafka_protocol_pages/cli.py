@@ -8,10 +8,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from kafka_message_generator import definitions
 from kafka_message_generator.cli import reported
 from kafka_message_generator.render.identity import identity_of
+from kafka_messages_tools._text import safe
 from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.prose import NONE, Prose, read_prose
 from kafka_protocol_pages.samples import Samples, read_samples, read_traffic
@@ -32,9 +34,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return reported(lambda: run(arguments))
 
 
+class _SiteParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(safe(message))
+
+
 def _parser() -> argparse.ArgumentParser:
     layout = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog=PROG, description=ABOUT, epilog=EXAMPLE, formatter_class=layout)
+    parser = _SiteParser(prog=PROG, description=ABOUT, epilog=EXAMPLE, formatter_class=layout)
     parser.add_argument("--version", action="version", version=f"{PROG} {_version()}")
     what = "folder of message definitions (*.json) and their package.toml, or one definition"
     parser.add_argument("--specs", type=Path, required=True, help=what)
@@ -87,11 +94,11 @@ def run(arguments: argparse.Namespace) -> int:
         files = files_of(Site(loaded, package, samples, title, release, _prose(arguments, loaded), talks), _progress)
         changed = write(arguments.output, files)
     except PagesError as error:
-        print(error, file=sys.stderr)
+        print(safe(str(error), lines=True), file=sys.stderr)
         return 1
     size = sum(len(encoded(content)) for content in files.values()) / 1e6
     took = time.monotonic() - started
-    print(f"{arguments.output}: {len(files)} files, {size:.1f} MB, {len(changed)} changed, in {took:.1f} s")
+    print(f"{safe(str(arguments.output))}: {len(files)} files, {size:.1f} MB, {len(changed)} changed, in {took:.1f} s")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from .._text import wrapped
+from .._text import safe, wrapped
 from .errors import errors_in
 from .framing import Frame
 from .matching import Exchange
@@ -180,7 +180,7 @@ def to_line(exchange: Exchange | End, width: int | None = None) -> str:
     first = exchange.request_frame or exchange.response_frame
     assert first is not None
     frames = (exchange.request_frame, exchange.response_frame)
-    client = "?" if exchange.is_client_unknown else clean(client_id_of(exchange, redacts=True) or "-")
+    client = "?" if exchange.is_client_unknown else safe(client_id_of(exchange, redacts=True) or "-")
     cells = {
         "number": str(exchange.number),
         "time": _time(first.time_ns, widths),
@@ -224,11 +224,6 @@ def _aligned(cells: dict[str, str], widths: dict[str, int]) -> str:
     return line
 
 
-def clean(text: str) -> str:
-    """Escape unprintable characters for a terminal."""
-    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
-
-
 def name_of(exchange: Exchange) -> str:
     if exchange.is_token:
         return "SASL token"
@@ -254,4 +249,4 @@ def result_of(exchange: Exchange) -> str:
             for error in errors_in(exchange.response.message, exchange.package)
         )
         problems += names or ["ok"]
-    return clean("; ".join(problems))
+    return safe("; ".join(problems))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .._text import counted
+from .._text import counted, safe
 from ..capture.client_report import Client, api_name
-from ..capture.display import clean
 from ..packets.report import CaptureReport
 
 # Parts of the names of counters that count missing or unreadable data.
@@ -25,7 +24,7 @@ def report_lines(report: CaptureReport) -> Iterator[str]:
     """Yield the counters in one line, then the remarks."""
     counts = (f"{count} {_words(what, count)}" for what, count in report.counts.items() if count)
     yield "; ".join(counts) or "the capture is empty"
-    yield from map(clean, report.remarks)
+    yield from map(safe, report.remarks)
     if report.more_remarks:
         yield f"and {counted(report.more_remarks, 'more remark')}"
 
@@ -41,10 +40,10 @@ def client_lines(clients: Iterable[Client]) -> Iterator[str]:
     """Yield the lines for each client: its API versions, and the Kafka releases that lack some of these versions."""
     for client in clients:
         absent = "(unknown client)" if client.is_unknown else "(no client id)"
-        name = absent if client.client_id is None else clean(client.client_id)
+        name = absent if client.client_id is None else safe(client.client_id)
         software = " ".join(filter(None, (client.software_name, client.software_version))) or "unknown software"
         yield (
-            f"{name}: {clean(software)}, at {', '.join(sorted(client.hosts))}; "
+            f"{name}: {safe(software)}, at {', '.join(sorted(client.hosts))}; "
             f"{counted(len(client.connections), 'connection')}, {counted(sum(client.versions.values()), 'request')}, "
             f"{counted(client.errors, 'response')} with errors"
         )

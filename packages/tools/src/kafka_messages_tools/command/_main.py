@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .._text import suggestion
+from .._text import safe, suggestion
 from ..package import DEFAULT, PackageError
 from ..package import load as load_package
 from ._errors import InputError, NotFoundError, UsageError
@@ -126,7 +126,7 @@ def _output(given: Namespace) -> Output:
 
 def _say(prog: str, what: str) -> None:
     sys.stdout.flush()
-    sys.stderr.write(f"{prog}: {what}\n")
+    sys.stderr.write(f"{prog}: {safe(what)}\n")
 
 
 def _overview(prog: str, package: Package) -> str:

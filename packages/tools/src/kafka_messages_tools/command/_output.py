@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
-from .._text import wrapped
+from .._text import safe, wrapped
 from ._columns import GAP, column_widths, folded
 
 TYPE_CHECKING = False
@@ -29,8 +30,7 @@ STYLES = {
     "title": "1;4",
 }
 
-# DEL and C1 control characters, which some terminals execute and JSON does not escape.
-_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+_STYLED = re.compile("(\x1b\\[[0-9;]*m)")
 
 
 class Output:
@@ -73,6 +73,7 @@ class Output:
         self._write(text + "\n")
 
     def styled(self, text: str, style: str) -> str:
+        text = safe(text)
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.has_color and text else text
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[object]], *, has_groups: bool = False) -> None:
@@ -126,7 +127,9 @@ class Output:
         return self._progress
 
     def _write(self, text: str) -> None:
-        text = text if text.isascii() and "\x7f" not in text else text.translate(_CONTROLS)
+        parts = _STYLED.split(text) if self.has_color else [text]
+        parts[::2] = [safe(part, lines=True) for part in parts[::2]]
+        text = "".join(parts)
         if self._progress is not None and self._is_terminal:
             self._progress.clear()
         try:
@@ -148,7 +151,7 @@ def terminal_width() -> int:
 
 
 def _cell(value: object) -> str:
-    return "" if value is None else str(value)
+    return "" if value is None else safe(str(value))
 
 
 def message_json(package: Package, message: Message, version: int, show_secrets: bool) -> object:
@@ -161,7 +164,7 @@ def message_json(package: Package, message: Message, version: int, show_secrets:
 
 
 def note(text: str) -> None:
-    sys.stderr.write(f"note: {text}\n")
+    sys.stderr.write(f"note: {safe(text)}\n")
 
 
 class ProgressBar:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..capture.display import clean
+from .._text import safe
 from ..package import Package
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ class FieldText:
         if isinstance(value, bytes | bytearray | memoryview):
             return self._bytes(bytes(value), field.type, message, place)
         if isinstance(value, str):
-            short = clean(value if len(value) <= _MOST_TEXT else f"{value[:_MOST_TEXT]}…")
+            short = safe(value if len(value) <= _MOST_TEXT else f"{value[:_MOST_TEXT]}…")
             return short if _PLAIN.fullmatch(short) else repr(short)
         if field.type == "uuid":
             return str(self._package.module("json").uuid_text(value))

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 from uuid import UUID
 
-from ..capture.display import clean
+from .._text import safe
 from ..package import Package
 
 FieldLink = Callable[[str, str], str]
@@ -115,7 +115,7 @@ class FrameTable:
             return str(self._package.module("json").uuid_text(value))
         if isinstance(value, str):
             short = value if len(value) <= _MOST_TEXT else f"{value[:_MOST_TEXT]}…"
-            return clean(json.dumps(short, ensure_ascii=False))
+            return safe(json.dumps(short, ensure_ascii=False))
         return json.dumps(value) if isinstance(value, bool) else str(int(value) if isinstance(value, int) else value)
 
 

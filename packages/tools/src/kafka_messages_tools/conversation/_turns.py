@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..capture.display import clean
+from .._text import safe
 from ..capture.errors import errors_in
 from ..package import Package, load
 from ._fields import FieldText
@@ -118,11 +118,11 @@ def turn_of(exchange: RecordedExchange, show_secrets: bool) -> Turn:
     return Turn(
         exchange,
         package,
-        clean(exchange.client_id or "-"),
+        safe(exchange.client_id or "-"),
         exchange.broker,
         _api(exchange),
         _result(exchange, errors),
-        clean(exchange.outcome),
+        safe(exchange.outcome),
         "" if request is None else fields.of(request.message),
         "" if response is None else fields.of(response),
         bool(errors) or request is None,
