@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import kafka_messages
@@ -25,7 +24,7 @@ from kafka_messages_spark.analyses.checkpoints import (
 from kafka_messages_spark.jobs import groups
 from kafka_messages_spark.jobs import segments as segments_job
 from kafka_messages_spark.jobs import transactions as transactions_job
-from kafka_messages_spark.sources._checkpoint_files import parsed, places_of
+from kafka_messages_spark.sources._checkpoint_files import places_of
 from kafka_messages_spark.sources._files import File
 
 
@@ -43,46 +42,6 @@ def checkpoint(folder: Path, *entries: str, name: str = LOG_START_OFFSET) -> Pat
     file = folder / name
     file.write_text("".join(f"{line}\n" for line in ("0", len(entries), *entries)))
     return file
-
-
-def test_checkpoint_entries_are_parsed() -> None:
-    assert parsed("0\n2\norders 1 30\n__consumer_offsets 0 9223372036854775807\n") == [
-        ("orders", 1, 30),
-        ("__consumer_offsets", 0, (1 << 63) - 1),
-    ]
-    assert parsed("0\r\n1\r\norders 1 30\r\n") == [("orders", 1, 30)]
-    assert parsed("0\n0\n") == parsed("") == []
-    assert parsed("0\n2\n0 0\n7 43913\n", epochs=True) == [("", 0, 0), ("", 7, 43_913)]
-    with pytest.raises(ValueError, match=r"^line 3 is 'orders 1 30'; expected leader epoch and offset$"):
-        parsed("0\n1\norders 1 30\n", epochs=True)
-    with pytest.raises(ValueError, match=r"^line 4: epoch 7 is listed twice$"):
-        parsed("0\n2\n7 1\n7 2\n", epochs=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("1\n0\n", "line 1 is '1'; expected the format version 0"),
-        ("0\n", "line 2 is missing; expected the number of entries"),
-        ("0\n-1\n", "line 2 is '-1'; expected the number of entries"),
-        ("0\n2\norders 0 1\n", "line 2 declares 2 entries, but there are 1"),
-        ("0\n1\norders 0 12", "line 3, 'orders 0 12', does not end with a newline"),
-        ("0\n1\norders 0\n", "line 3 is 'orders 0'; expected topic, partition and offset"),
-        ("0\n1\norders 0 -1\n", "line 3 is 'orders 0 -1'; expected topic, partition and offset"),
-        ("0\n1\norders 2147483648 1\n", "line 3 is 'orders 2147483648 1'; expected topic, partition and offset"),
-        (
-            "0\n1\no 0 9223372036854775808\n",
-            "line 3 is 'o 0 9223372036854775808'; expected topic, partition and offset",
-        ),
-        ("0\n2\no 0 1\no 0 2\n", "line 4: o-0 is listed twice"),
-        ("0\n\u0661\no 0 1\n", "line 2 is '\u0661'; expected the number of entries"),
-        ("0\n1\no 0 \u0661\n", "line 3 is 'o 0 \u0661'; expected topic, partition and offset"),
-        ("\0" * 50, f"line 1, {chr(92).join([chr(39)] + ['x00'] * 39)}…', does not end with a newline"),
-    ],
-)
-def test_damaged_checkpoint_text_raises_value_error(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        parsed(text)
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_messages_name_the_index_and_the_reason(tmp_path: Path, caplog: pytest.L
     data = index.read_bytes()
     for changed, problem in (
         (data[:-1], "83 bytes are not a multiple of 12"),
-        (data[12:24] + data, "the entries are not in order"),
+        (data[12:24] + data, "entry 1 at byte 12 is not in order: timestamp 1000, at least 2000 expected"),
         (data[:-2] + b"\0\6", "entry 6 is not the highest timestamp of the batch at offset 6"),
     ):
         index.write_bytes(changed)

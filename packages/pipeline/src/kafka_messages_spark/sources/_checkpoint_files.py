@@ -1,18 +1,17 @@
 """Data source of checkpoint files in brokers' log directories and in the folders of partitions.
 
-Line 1 of a file is the format version, ``0``, line 2 the number of entries; each other line is ``topic partition
-offset`` (Kafka's OffsetCheckpointFile), or ``epoch offset`` in the file ``leader-epoch-checkpoint`` of a partition
-(LeaderEpochCheckpointFile).
+The entries are topic, partition and offset, or leader epoch and offset in the file ``leader-epoch-checkpoint`` of a
+partition; see ``kafka_records.index_files``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from kafka_records.index_files import LEADER_EPOCH, read_checkpoint
 from kafka_records.segments.names import topic_of
 from pyspark.sql.datasource import InputPartition
 
@@ -30,53 +29,10 @@ SCHEMA = pa.schema(
         pa.field("leader_epoch", pa.int32()),
     ]
 )
-# File of the leader epochs of a partition and of the offset at which each begins (KIP-101).
-LEADER_EPOCH = "leader-epoch-checkpoint"
-_FORMAT_VERSION = "0"
 # Maximum size of a checkpoint file, enough for 250,000 partitions with the longest topic names.
 _MAX_BYTES = 64 << 20
-_ENTRY = re.compile(r"(\S+)\s+([0-9]{1,10})\s+([0-9]{1,19})")
-_EPOCH = re.compile(r"()([0-9]{1,10})\s+([0-9]{1,19})")
 # Files per task.
 _FILES = 256
-
-Entry = tuple[str, int, int]
-
-
-def parsed(text: str, *, epochs: bool = False) -> list[Entry]:
-    """Return topic, partition and offset of each entry; raise ValueError if the file is damaged.
-
-    With ``epochs``, an entry is an empty text, a leader epoch and its start offset.
-    """
-    pattern, what = (_EPOCH, "leader epoch and offset") if epochs else (_ENTRY, "topic, partition and offset")
-    if not text:
-        return []
-    *lines, rest = text.replace("\r\n", "\n").split("\n")
-    if rest:
-        raise ValueError(f"line {len(lines) + 1}, {_short(rest)}, does not end with a newline")
-    if lines[0] != _FORMAT_VERSION:
-        raise ValueError(f"line 1 is {_short(lines[0])}; expected the format version {_FORMAT_VERSION}")
-    if len(lines) < 2 or not re.fullmatch(r"[0-9]{1,9}", lines[1]):
-        raise ValueError(
-            f"line 2 is {_short(lines[1]) if len(lines) > 1 else 'missing'}; expected the number of entries"
-        )
-    count, entries = int(lines[1]), lines[2:]
-    if len(entries) != count:
-        raise ValueError(f"line 2 declares {count} entries, but there are {len(entries)}")
-    found: dict[tuple[str, int], int] = {}
-    for number, line in enumerate(entries, 3):
-        match = pattern.fullmatch(line)
-        if match is None or int(match[2]) >= 1 << 31 or int(match[3]) >= 1 << 63:
-            raise ValueError(f"line {number} is {_short(line)}; expected {what}")
-        if (match[1], int(match[2])) in found:
-            name = f"{match[1]}-{match[2]}" if match[1] else f"epoch {match[2]}"
-            raise ValueError(f"line {number}: {name} is listed twice")
-        found[match[1], int(match[2])] = int(match[3])
-    return [(*key, offset) for key, offset in found.items()]
-
-
-def _short(line: str) -> str:
-    return repr(line if len(line) <= 40 else f"{line[:39]}…")
 
 
 @dataclass
@@ -134,7 +90,7 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
     try:
         with open_file(root, path) as file:
             data = _all(file)
-        entries = parsed(data.decode(), epochs=epochs)
+        entries = read_checkpoint(data.decode(), epochs=epochs)
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -1,25 +1,24 @@
 """Kafka's index files beside segments, which make it unnecessary to read all batch headers.
 
 An index is used only if it fits the segment; otherwise a warning names it, and the headers are read. Sources: Kafka's
-TimeIndex, OffsetIndex, TransactionIndex, LeaderEpochCheckpointFile and ProducerStateManager, ``ProducerSnapshot.json``.
+TimeIndex, OffsetIndex, TransactionIndex, LeaderEpochCheckpointFile and ProducerStateManager.
 """
 
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
-from struct import unpack_from
+from io import BytesIO
+from operator import attrgetter
 from typing import Any
 
-import numpy as np
-from kafka_messages import KafkaMessageError, ProducerSnapshot
-from kafka_records.crc import checksum
+from kafka_records.index_files import LEADER_EPOCH, read_checkpoint, read_index, read_snapshot
 from kafka_records.segments.batch_headers import read_batch_headers
 
-from .._checkpoint_files import LEADER_EPOCH, parsed
 from .._files import File, FileView, open_file
 from ._batch_scan import BatchHead, heads
 from ._progress import base_of
@@ -27,13 +26,6 @@ from ._progress import base_of
 _log = logging.getLogger(__name__)
 # Maximum size of an index file; Kafka's default is 10 MiB.
 _MAX_BYTES = 64 << 20
-_TIMES = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
-_OFFSETS = np.dtype([("offset", ">i4"), ("position", ">i4")])
-_ABORTED = np.dtype(
-    [("version", ">i2"), ("producer_id", ">i8"), ("first", ">i8"), ("last", ">i8"), ("last_stable", ">i8")]
-)
-# Offset of the bytes that the checksum of a snapshot covers, after version and checksum.
-_SUMMED_FROM = 6
 
 
 class _Unusable(Exception):
@@ -62,21 +54,21 @@ class IndexedSegment:
 
     @cached_property
     def times(self) -> Any:
-        return self._entries(".timeindex", _TIMES, "timestamp", "offset")
+        return self._entries(".timeindex")
 
     @cached_property
     def offsets(self) -> Any:
-        return self._entries(".index", _OFFSETS, "offset", "position")
+        return self._entries(".index")
 
     @cached_property
     def aborted(self) -> Any:
-        return self._entries(".txnindex", _ABORTED, "last")
+        return self._entries(".txnindex")
 
     @cached_property
     def epochs(self) -> list[tuple[int, int]]:
         """Start offset and leader epoch, in order."""
         try:
-            found = parsed(self.content(LEADER_EPOCH).decode(), epochs=True)
+            found = read_checkpoint(self.content(LEADER_EPOCH).decode(), epochs=True)
         except FileNotFoundError:
             return []
         except ValueError as error:  # includes UnicodeDecodeError
@@ -85,8 +77,8 @@ class IndexedSegment:
 
     def batch_with(self, offset: int) -> BatchHead:
         """Return the batch that has or follows an offset."""
-        at = int(np.searchsorted(self.offsets["offset"], offset - self.base, "right")) - 1
-        position = 0 if at < 0 else int(self.offsets["position"][at])
+        at = bisect_right(self.offsets, offset - self.base, key=attrgetter("offset")) - 1
+        position = 0 if at < 0 else self.offsets[at].position
         with closing(open_file(self.file.root, self.file.path)) as opened:
             for head in heads(opened, self.file.size, position):
                 if head.base_offset > offset and head.position == position:
@@ -115,28 +107,21 @@ class IndexedSegment:
             f"{self.file.folder}/{suffix}" if suffix == LEADER_EPOCH else self.file.name.removesuffix(".log") + suffix
         )
 
-    def _entries(self, suffix: str, kind: np.dtype[Any], *ordered: str) -> Any:
-        """Return the entries of an index without the zeros that fill the index of the active segment."""
-        data = self.content(suffix)
-        if len(data) % kind.itemsize:
-            raise _Unusable(f"{self.name(suffix)}: {len(data)} bytes are not a multiple of {kind.itemsize}")
-        entries = np.frombuffer(data, kind)
-        used = np.flatnonzero(np.frombuffer(data, np.uint8).reshape(-1, kind.itemsize).any(axis=1))
-        entries = entries[: used[-1] + 1 if len(used) else 0]
-        for column in ordered:
-            if np.any(entries[column][1:] < entries[column][:-1]) or (len(entries) and entries[column][0] < 0):
-                raise _Unusable(f"{self.name(suffix)}: the entries are not in order")
-        return entries
+    def _entries(self, suffix: str) -> list[Any]:
+        try:
+            return list(read_index(BytesIO(self.content(suffix)), suffix))
+        except ValueError as error:
+            raise _Unusable(f"{self.name(suffix)}: {error}") from None
 
 
 def position_before(file: File, milliseconds: int) -> int:
     """Return the position of a batch up to which all records are older than a timestamp, or 0 without usable indexes."""
     segment = IndexedSegment(file)
     try:
-        at = -1 if segment.base < 0 else int(np.searchsorted(segment.times["timestamp"], milliseconds)) - 1
+        at = -1 if segment.base < 0 else bisect_left(segment.times, milliseconds, key=attrgetter("timestamp")) - 1
         if at < 0:
             return 0
-        timestamp, offset = segment.times[at].tolist()
+        timestamp, offset = segment.times[at]
         head = segment.batch_with(segment.base + offset)
         if head.max_timestamp != timestamp:
             where = f"{segment.name('.timeindex')}: entry {at} is not the highest timestamp"
@@ -174,12 +159,10 @@ def transactions_before(files: Sequence[File]) -> KnownTransactions | None:
 
 
 def _begun(segment: IndexedSegment) -> dict[int, int]:
-    name, data = segment.name(".snapshot"), segment.content(".snapshot")
-    if len(data) < _SUMMED_FROM or unpack_from(">hI", data) != (1, checksum()(data[_SUMMED_FROM:])):
-        raise _Unusable(f"{name}: not a snapshot of version 1, or its checksum is wrong")
+    name = segment.name(".snapshot")
     try:
-        entries = ProducerSnapshot.read(data[2:], 1).producer_entries
-    except KafkaMessageError as error:
+        entries = read_snapshot(segment.content(".snapshot"))
+    except ValueError as error:
         raise _Unusable(f"{name}: {error}") from None
     if any(each.last_offset >= segment.base for each in entries):
         raise _Unusable(f"{name}: an offset is not below the one in its name")
@@ -194,9 +177,9 @@ def _aborted(segments: Sequence[IndexedSegment], segment: IndexedSegment, end: i
         _ = segment.times, segment.offsets
         return
     name = segment.name(".txnindex")
-    if not len(entries):
+    if not entries:
         raise _Unusable(f"{name}: the file has no entries")
-    for version, producer_id, first, last, _ in entries.tolist():
+    for version, producer_id, first, last, _ in entries:
         if version != 0 or not 0 <= first <= last or not segment.base <= last < end:
             raise _Unusable(f"{name}: the transaction at offsets {first} to {last} is not within the segment")
         owner = next((each for each in reversed(segments) if each.base <= first), None)
