@@ -14,50 +14,26 @@ from typing import BinaryIO, NamedTuple
 from .crc import checksum
 
 
-class OffsetEntry(NamedTuple):
-    """Entry of an ``.index``; ``offset`` is relative to the base offset of the segment, ``position`` in bytes."""
-
-    offset: int
-    position: int
-
-
-class TimeEntry(NamedTuple):
-    """Entry of a ``.timeindex``: the highest timestamp up to ``offset``, which is relative to the base offset."""
-
-    timestamp: int
-    offset: int
+class IndexFormat(NamedTuple):
+    names: tuple[str, ...]
+    layout: Struct
+    # Places of two fields that never decrease.
+    ordered: tuple[int, int]
 
 
-class AbortedTransaction(NamedTuple):
-    """Entry of a ``.txnindex``; ``last_offset`` is the offset of the marker."""
-
-    version: int
-    producer_id: int
-    first_offset: int
-    last_offset: int
-    last_stable_offset: int
-
-
-class ProducerEntry(NamedTuple):
-    """Entry of a producer ``.snapshot``, with the fields of the message ProducerSnapshot; -1 for none."""
-
-    producer_id: int
-    producer_epoch: int
-    last_sequence: int
-    last_offset: int
-    offset_delta: int
-    last_timestamp: int
-    coordinator_epoch: int
-    current_txn_first_offset: int
-
-
-IndexEntry = OffsetEntry | TimeEntry | AbortedTransaction
-# By suffix: class and layout of the entries, and places of the fields that never decrease.
-INDEXES: dict[str, tuple[type[IndexEntry], Struct, tuple[int, int]]] = {
-    ".index": (OffsetEntry, Struct(">ii"), (0, 1)),
-    ".timeindex": (TimeEntry, Struct(">qi"), (0, 1)),
-    ".txnindex": (AbortedTransaction, Struct(">hqqqq"), (3, 3)),
+# By suffix. Offsets of the first two are relative to the base offset of the segment; ``last_offset`` is of the marker.
+INDEXES = {
+    ".index": IndexFormat(("offset", "position"), Struct(">ii"), (0, 1)),
+    ".timeindex": IndexFormat(("timestamp", "offset"), Struct(">qi"), (0, 1)),
+    ".txnindex": IndexFormat(
+        ("version", "producer_id", "first_offset", "last_offset", "last_stable_offset"), Struct(">hqqqq"), (3, 3)
+    ),
 }
+# Names of the fields of a producer in a snapshot; the message ProducerSnapshot describes them.
+PRODUCER = (
+    *("producer_id", "producer_epoch", "last_sequence", "last_offset", "offset_delta"),
+    *("last_timestamp", "coordinator_epoch", "current_txn_first_offset"),
+)
 # File of the leader epochs of a partition and of the offset at which each begins (KIP-101).
 LEADER_EPOCH = "leader-epoch-checkpoint"
 _ENTRIES = 4096  # read at once
@@ -69,13 +45,13 @@ _CHECKPOINT = re.compile(r"(\S+)\s+([0-9]{1,10})\s+([0-9]{1,19})")
 _EPOCH = re.compile(r"()([0-9]{1,10})\s+([0-9]{1,19})")
 
 
-def read_index(file: BinaryIO, suffix: str) -> Iterator[IndexEntry]:
-    """Yield the entries of an index, without the zeros that fill the index of the active segment.
+def read_index(file: BinaryIO, suffix: str) -> Iterator[tuple[int, ...]]:
+    """Yield the fields of each entry of an index, without the zeros that fill the index of the active segment.
 
     ``suffix`` is a key of ``INDEXES``. Raises ValueError at the first entry that is not in order, and at the end for a
     size that is not a multiple of the size of an entry.
     """
-    kind, layout, (first, second) = INDEXES[suffix]
+    names, layout, (first, second) = INDEXES[suffix]
     low, low_second = 0, 0
     size, number, zeros = layout.size, 0, 0
     while piece := file.read(size * _ENTRIES):
@@ -88,18 +64,18 @@ def read_index(file: BinaryIO, suffix: str) -> Iterator[IndexEntry]:
                 raise ValueError(f"entry {number} at byte {number * size} follows {zeros} entries of zeros")
             elif one < low or two < low_second:
                 at, least = (first, low) if one < low else (second, low_second)
-                what = f"{kind._fields[at]} {values[at]}, at least {least} expected"
+                what = f"{names[at]} {values[at]}, at least {least} expected"
                 raise ValueError(f"entry {number} at byte {number * size} is not in order: {what}")
             else:
                 low, low_second = one, two
-                yield kind._make(values)
+                yield values
             number += 1
         if whole < len(piece):
             raise ValueError(f"{number * size + len(piece) - whole} bytes are not a multiple of {size}")
 
 
-def read_snapshot(data: bytes) -> list[ProducerEntry]:
-    """Return the entries of a producer snapshot. Raises ValueError for a damaged one, or one of an unknown version."""
+def read_snapshot(data: bytes) -> list[tuple[int, ...]]:
+    """Return the fields ``PRODUCER`` of each producer. Raises ValueError for a damaged snapshot or an unknown version."""
     if len(data) < _SNAPSHOT.size:
         raise ValueError(f"{len(data)} bytes are too few for a snapshot")
     version, stored, count = _SNAPSHOT.unpack_from(data)
@@ -110,7 +86,7 @@ def read_snapshot(data: bytes) -> list[ProducerEntry]:
     entries = data[_SNAPSHOT.size :]
     if len(entries) != count * _PRODUCER.size:
         raise ValueError(f"{len(entries)} bytes are not {count} entries of {_PRODUCER.size} bytes")
-    return list(map(ProducerEntry._make, _PRODUCER.iter_unpack(entries)))
+    return list(_PRODUCER.iter_unpack(entries))
 
 
 def read_checkpoint(text: str, *, epochs: bool = False) -> list[tuple[str, int, int]]:

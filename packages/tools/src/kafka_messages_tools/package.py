@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from kafka_messages import Message
+
 # Import name of the package for Kafka's own messages.
 DEFAULT = "kafka_messages"
 # Number of bytes that are compared with other protocols.
@@ -91,3 +93,11 @@ def load(package: str | Package = DEFAULT) -> Package:
     if package not in _packages:
         _packages[package] = Package(package)
     return _packages[package]
+
+
+def message_json(package: Package, message: Message, version: int, show_secrets: bool, names: bool = False) -> object:
+    """Return Kafka's JSON form of a message, with secrets redacted unless ``show_secrets``; ``names`` as in ``json``."""
+    secrets, to_json = package.module("secrets"), package.module("json").to_json
+    whole = message if show_secrets else secrets.redacted(message)
+    found: object = to_json(whole, version, unknown_tagged_fields=True, names=names)
+    return found if show_secrets else secrets.redacted_json(found)

@@ -1,4 +1,4 @@
-"""Output of the command: text, optionally colored, or JSON lines; messages as JSON, with secrets redacted."""
+"""Output of the command: text, optionally colored, or JSON lines."""
 
 from __future__ import annotations
 
@@ -13,10 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TextIO
-
-    from kafka_messages import Message
-
-    from ..package import Package
 
 # SGR codes of the 16 standard colors, which terminals adapt to their background.
 STYLES = {
@@ -152,15 +148,6 @@ def terminal_width() -> int:
 
 def _cell(value: object) -> str:
     return "" if value is None else safe(str(value))
-
-
-def message_json(package: Package, message: Message, version: int, show_secrets: bool) -> object:
-    """Return Kafka's JSON form of a message, with secrets redacted unless ``show_secrets``."""
-    to_json = package.module("json").to_json
-    if show_secrets:
-        return to_json(message, version, unknown_tagged_fields=True)
-    secrets = package.module("secrets")
-    return secrets.redacted_json(to_json(secrets.redacted(message), version, unknown_tagged_fields=True))
 
 
 def note(text: str) -> None:

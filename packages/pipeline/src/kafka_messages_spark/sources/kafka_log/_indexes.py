@@ -13,10 +13,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any
 
-from kafka_records.index_files import LEADER_EPOCH, read_checkpoint, read_index, read_snapshot
+from kafka_records.index_files import LEADER_EPOCH, PRODUCER, read_checkpoint, read_index, read_snapshot
 from kafka_records.segments.batch_headers import read_batch_headers
 
 from .._files import File, FileView, open_file
@@ -77,8 +77,8 @@ class IndexedSegment:
 
     def batch_with(self, offset: int) -> BatchHead:
         """Return the batch that has or follows an offset."""
-        at = bisect_right(self.offsets, offset - self.base, key=attrgetter("offset")) - 1
-        position = 0 if at < 0 else self.offsets[at].position
+        at = bisect_right(self.offsets, offset - self.base, key=itemgetter(0)) - 1
+        position = 0 if at < 0 else self.offsets[at][1]
         with closing(open_file(self.file.root, self.file.path)) as opened:
             for head in heads(opened, self.file.size, position):
                 if head.base_offset > offset and head.position == position:
@@ -107,7 +107,7 @@ class IndexedSegment:
             f"{self.file.folder}/{suffix}" if suffix == LEADER_EPOCH else self.file.name.removesuffix(".log") + suffix
         )
 
-    def _entries(self, suffix: str) -> list[Any]:
+    def _entries(self, suffix: str) -> list[tuple[int, ...]]:
         try:
             return list(read_index(BytesIO(self.content(suffix)), suffix))
         except ValueError as error:
@@ -118,7 +118,7 @@ def position_before(file: File, milliseconds: int) -> int:
     """Return the position of a batch up to which all records are older than a timestamp, or 0 without usable indexes."""
     segment = IndexedSegment(file)
     try:
-        at = -1 if segment.base < 0 else bisect_left(segment.times, milliseconds, key=attrgetter("timestamp")) - 1
+        at = -1 if segment.base < 0 else bisect_left(segment.times, milliseconds, key=itemgetter(0)) - 1
         if at < 0:
             return 0
         timestamp, offset = segment.times[at]
@@ -161,12 +161,12 @@ def transactions_before(files: Sequence[File]) -> KnownTransactions | None:
 def _begun(segment: IndexedSegment) -> dict[int, int]:
     name = segment.name(".snapshot")
     try:
-        entries = read_snapshot(segment.content(".snapshot"))
+        found = [dict(zip(PRODUCER, each, strict=True)) for each in read_snapshot(segment.content(".snapshot"))]
     except ValueError as error:
         raise _Unusable(f"{name}: {error}") from None
-    if any(each.last_offset >= segment.base for each in entries):
+    if any(each["last_offset"] >= segment.base for each in found):
         raise _Unusable(f"{name}: an offset is not below the one in its name")
-    return {each.producer_id: first for each in entries if (first := each.current_txn_first_offset) >= 0}
+    return {each["producer_id"]: first for each in found if (first := each["current_txn_first_offset"]) >= 0}
 
 
 def _aborted(segments: Sequence[IndexedSegment], segment: IndexedSegment, end: int) -> Iterator[tuple[int, int, int]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...package import message_json
 from .._errors import InputError, UsageError
 from .._input import decoded
-from .._output import message_json
 from .._subject import Subject
 from .._subject import add_arguments as add_subject
 

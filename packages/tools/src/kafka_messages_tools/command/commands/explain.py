@@ -134,7 +134,9 @@ def _other_file(data: bytes, word: str | None) -> str:
         is_safe = word == safe(word)
         file, left_out = (quote(word), "") if is_safe else ("FILE", "; FILE stands for a name with control characters")
     if data[:2] == b"\x1f\x8b":
-        what = f"this is compressed with gzip: use kafka-messages capture {file} for a capture, or log for a log segment"
+        what = (
+            f"this is compressed with gzip: use kafka-messages capture {file} for a capture, or log for a log segment"
+        )
     elif is_capture(data[:4]):
         what = f"this is a capture file: use kafka-messages capture {file}"
     elif has_batches(data):

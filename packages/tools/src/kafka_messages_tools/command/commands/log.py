@@ -1,30 +1,32 @@
-"""Subcommand ``log``: records of log segments and snapshots."""
+"""Subcommand ``log``: records of log segments and snapshots, entries of index files and checkpoints."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from .._errors import UsageError
+from ..._text import counted
+from .._errors import InputError, UsageError
 from .._output import Output, note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
-    from typing import Any, BinaryIO
+    from typing import Any
 
+    from ...logs.files import AbortedBatches
     from ...package import Package
 
-_OVERHEAD = 12
-_MOST = 128 << 20
-
-EXAMPLES = ("log orders-0/00000000000000000000.log", "log orders-*/*.log", "log --batches orders-0/*.log")
-MORE = "Keys and values are shown as strings if they are UTF-8, else as base64. Those of internal topics are decoded."
+EXAMPLES = ("log orders-0/00000000000000000000.log", "log orders-0", "log --batches orders-0", "log orders-0/*index")
+MORE = (
+    "Keys and values are shown as strings if they are UTF-8, else as base64. Those of internal topics are decoded.\n"
+    "A folder stands for the segments and snapshots in it and in the folders below it."
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    about = "segments (.log) and snapshots (.checkpoint), - for standard input"
+    about = "segments (.log), snapshots, index files and checkpoints, also gzipped; folders; - for standard input"
     parser.add_argument("file", nargs="+", help=about)
     about = "topic of the records; by default taken from the directory name"
     parser.add_argument("--topic", metavar="TOPIC", help=about)
@@ -33,16 +35,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(given: Namespace, out: Output, package: Package) -> int:
-    paths = given.file
-    if len(paths) == 1:
-        return _one(package, paths[0], {}, given, out)
-    status = 0
+    from ...logs.files import AbortedBatches
+
+    paths, status = _paths(given.file)
+    aborted = AbortedBatches(paths)
+    if paths == given.file and len(paths) == 1:
+        return _one(package, paths[0], given, out, aborted, {})
     for number, path in enumerate(paths):
         if not out.is_json:
             out.line(f"{chr(10) if number else ''}{out.styled(path, 'title')}")
         try:
-            status = max(status, _one(package, path, {"file": path}, given, out))
-        except package.root.KafkaMessageError as error:
+            status = max(status, _one(package, path, given, out, aborted, {"file": path}))
+        except InputError as error:
             note(f"{path}: {error}")
             status = max(status, 1)
         except BrokenPipeError:
@@ -53,88 +57,78 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     return status
 
 
-def _one(package: Package, path: str, names: dict[str, object], given: Namespace, out: Output) -> int:
-    from .._records import TopicDecoder, batch_row
+def _paths(words: list[str]) -> tuple[list[str], int]:
+    """Return the files, those of folders in order, and the exit status: 1 if a folder has no records."""
+    from ...logs.files import record_files
 
-    named = given.topic
-    metadata_topic = package.module("secrets").METADATA_TOPIC
-    decoder = TopicDecoder(
-        package, named or topic_of(path, metadata_topic), out.show_secrets, is_sure=named is not None
-    )
+    paths, status = [], 0
+    for word in words:
+        found, others = record_files(word) if os.path.isdir(word) else ([word], [])
+        paths += found
+        if others or not found:
+            names = ", ".join(sorted({os.path.splitext(each)[1] or os.path.basename(each) for each in others}))
+            what = counted(len(others), "other file") + (names and f" ({names})")
+            note(f"{word}: {counted(len(found), 'file')} with records; {what} not printed: name files to print them")
+            status = status if found else 1
+    return paths, status
+
+
+def _one(
+    package: Package, path: str, given: Namespace, out: Output, aborted: AbortedBatches, names: dict[str, object]
+) -> int:
+    from ...logs.files import GZIP_ERRORS, entries, opened
+
+    if path == "-" and sys.stdin is None:
+        raise UsageError("standard input is closed; give a file name")
     failed = False
-    with _opened(path) as file, out.progress("bytes", _size(file)) as progress:
-        for at, batch in _batches(package, file, verify=not given.batches):
-            progress.step(batch.size)
-            for row in [batch_row(batch, at)] if given.batches else decoder.rows(batch):
-                failed |= row.get("is_valid") is False
+    try:
+        with opened(path) as file:
+            rows = entries(file, path)
+            for row in _records(package, file, path, given, out, aborted) if rows is None else rows:
+                failed |= row.get("is_valid") is False or "error" in row
                 if out.is_json:
                     out.record(names | row)
                 else:
                     out.line(_line(row, out))
-    return int(decoder.failed or failed)
+    except GZIP_ERRORS as error:
+        raise InputError(f"the gzip data is damaged: {error}") from None
+    except ValueError as error:  # also those of the packages
+        raise InputError(str(error)) from None
+    return int(failed)
 
 
-def _opened(path: str) -> BinaryIO:
-    if path != "-":
-        return open(path, "rb")
-    if sys.stdin is None:
-        raise UsageError("standard input is closed; give a file name")
-    return open(sys.stdin.fileno(), "rb", closefd=False)
+def _records(
+    package: Package, file: Any, path: str, given: Namespace, out: Output, aborted: AbortedBatches
+) -> Iterator[dict[str, object]]:
+    from ...logs.files import batches
+    from ...logs.records import TopicDecoder, batch_row
 
-
-def _size(file: BinaryIO) -> int:
-    return os.fstat(file.fileno()).st_size
+    topic = given.topic or topic_of(path, package.module("secrets").METADATA_TOPIC)
+    decoder = TopicDecoder(package, topic, out.show_secrets, is_sure=given.topic is not None)
+    with out.progress("bytes", os.fstat(file.fileno()).st_size) as progress:
+        for at, batch in batches(file, verify=not given.batches):
+            progress.step(batch.size)
+            more = {"aborted": True} if aborted.has(batch, path) else {}
+            for row in [batch_row(batch, at)] if given.batches else decoder.rows(batch):
+                yield row | more
 
 
 def topic_of(path: str, metadata_topic: str) -> str | None:
     """Return the metadata topic for a ``.checkpoint`` file, else the topic of the directory ``orders-0``, or None."""
+    from kafka_records.segments.names import topic_of as topic_in
+
+    from ...logs.files import plain_name
+
     if path == "-":
         return None
-    if path.endswith(".checkpoint"):
-        return metadata_topic
-    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
-    if not folder.rpartition("-")[2].isdigit():
-        folder = folder.partition(".")[0]  # suffix of a moved or deleted partition
-    topic, _, number = folder.rpartition("-")
-    return topic if topic and number.isdigit() else None
-
-
-def _batches(package: Package, file: BinaryIO, verify: bool) -> Iterator[tuple[int, Any]]:
-    from kafka_records import BatchDecodeError, read_batches
-
-    decode_error = package.root.DecodeError
-    at = 0
-    while head := file.read(_OVERHEAD):
-        size = int.from_bytes(head[8:], "big", signed=True) if len(head) == _OVERHEAD else 0
-        if len(head) == _OVERHEAD and not any(head):
-            _only_zeros(decode_error, file, at, at + _OVERHEAD)
-            return
-        data = head + (file.read(size) if 0 <= size <= _MOST else b"")
-        reader = read_batches(data, verify=verify)
-        try:
-            yield from ((at, batch) for batch in reader)
-        except BatchDecodeError as error:
-            reason = error.reason.removeprefix("batch at byte 0: ")
-            raise decode_error(f"at byte {at}: {reason}", "RecordBatch", offset=at) from None
-        if reader.incomplete:
-            whole = f" of {size + _OVERHEAD}" if len(head) == _OVERHEAD else ""
-            what = f"at byte {at}: incomplete batch: {len(data)}{whole} bytes"
-            raise decode_error(what, "RecordBatch", offset=at)
-        at += len(data)
-
-
-def _only_zeros(decode_error: Any, file: BinaryIO, at: int, read: int) -> None:
-    while zeros := file.read(1 << 20):
-        read += len(zeros)
-        if any(zeros):
-            found = read - len(zeros.lstrip(b"\0"))
-            what = f"zeros from byte {at} on are followed by other bytes at {found}"
-            raise decode_error(what, "RecordBatch", offset=at)
+    return metadata_topic if plain_name(path).endswith(".checkpoint") else topic_in(os.path.abspath(path))[0]
 
 
 def _line(row: dict[str, object], out: Output) -> str:
     import json
 
+    if "time" not in row:
+        return " ".join(f"{name}: {value}" for name, value in row.items())
     rest = {name: value for name, value in row.items() if name not in ("offset", "time", "base_offset", "last_offset")}
     text = json.dumps(rest, ensure_ascii=False)
     offset = row["offset"] if "offset" in row else f"{row['base_offset']}-{row['last_offset']}"

@@ -1,11 +1,12 @@
-"""Log records as JSON values: text or base64, decoded internal topics, control records."""
+"""Log records as JSON values: text or base64, decoded internal topics, control records, names of numbers."""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from contextlib import suppress
 
 from .._text import time_text
-from ._output import message_json
+from ..package import message_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,11 +16,19 @@ if TYPE_CHECKING:
     from ..package import Package
 
 
+# Messages in the values of KRaft control records, by type number (Kafka's ControlRecordType).
+_CONTROL = {
+    2: "LeaderChangeMessage",
+    3: "SnapshotHeaderRecord",
+    4: "SnapshotFooterRecord",
+    5: "KRaftVersionRecord",
+    6: "VotersRecord",
+}
 _MAY_BE_METADATA = "redacted, may be a metadata record; use --topic, or --show-secrets"
 
 
 class TopicDecoder:
-    """Decoder for the batches of one topic; ``failed`` is set if a record or batch could not be decoded.
+    """Decoder for the batches of one topic.
 
     ``is_sure`` is True if the user named the topic. Otherwise a record of an unknown topic that may come from the
     metadata log is decoded as a metadata record; if decoding fails, it is redacted unless ``show_secrets``.
@@ -31,32 +40,52 @@ class TopicDecoder:
         self._error = package.root.KafkaMessageError
         self.show_secrets = show_secrets
         self.is_sure = is_sure
-        self.failed = False
         self._records = package.optional("internal_topics")
         logs: dict[str, str] = {} if self._records is None else self._records.LOGS
         self._log = logs.get(topic or "")
         self._metadata = logs.get(self._secrets.METADATA_TOPIC)
 
     def rows(self, batch: Any) -> Iterator[dict[str, object]]:
-        """Yield a row per record, or one row with an error if the codec is not installed. Raises DecodeError."""
-        from kafka_records import MissingCodecError, RecordError
+        """Yield a row per record, or one with an error if the codec is not installed. Raises RecordError."""
+        from kafka_records import MissingCodecError
 
         try:
             yield from self._rows(batch)
         except MissingCodecError as error:
-            self.failed = True
             yield {"offset": batch.base_offset, "timestamp": None, "time": None, "error": str(error)}
-        except RecordError as error:
-            raise self._package.root.DecodeError(str(error)) from error
 
     def _rows(self, batch: Any) -> Iterator[dict[str, object]]:
         if batch.is_control:
             for control in batch.control_records():
-                found = {"control": control.type, "coordinator_epoch": control.coordinator_epoch}
-                yield _head(control) | {name: value for name, value in found.items() if value is not None}
+                yield _head(control) | {"control": control.type} | self._control(control)
             return
         for record in batch.records():
             yield _head(record) | (self._possible_metadata(record) if self._log is None else self._internal(record))
+
+    def _control(self, control: Any) -> dict[str, object]:
+        if control.coordinator_epoch is not None:
+            return {"coordinator_epoch": control.coordinator_epoch}
+        cls, value = getattr(self._package.root, _CONTROL.get(control.type_id, ""), None), control.value or b""
+        version = int.from_bytes(value[:2], "big", signed=True)  # the first field of each of these messages
+        try:
+            return {} if cls is None else {"value": self._json(cls.read(value, version), version)}
+        except self._error as error:
+            return {"error": str(error)}
+
+    def _json(self, message: Any, version: int) -> Any:
+        """Return Kafka's JSON form with names beside numbers, and with the members of classic consumers decoded."""
+        found: Any = message_json(self._package, message, version, self.show_secrets)
+        if self._package.has("enums"):
+            found = _with_names(found, message_json(self._package, message, version, self.show_secrets, names=True))
+        if message.NAME == "GroupMetadataValue" and message.protocol_type == "consumer":
+            for member, row in zip(message.members, found["members"], strict=True):
+                for field in ("subscription", "assignment"):
+                    with suppress(ValueError):  # stays base64
+                        cls = self._package.message(f"ConsumerProtocol{field.capitalize()}")
+                        inner, number = self._records.read_versioned(cls, getattr(member, field), allow_newer=True)
+                        known = min(number, cls.HIGHEST_SUPPORTED_VERSION)
+                        row[field] = {"version": number} | self._json(inner, known)
+        return found
 
     def _possible_metadata(self, record: Any) -> dict[str, object]:
         value = record.value or b""
@@ -67,15 +96,12 @@ class TopicDecoder:
                 return self._of_metadata(value, self._metadata)
         except (self._error, ValueError):
             pass  # not a metadata record, or a record type of another release
-        return (
-            self._plain(record)
-            if self.show_secrets
-            else {"key": None, "value": self._secrets.REDACTED, "note": _MAY_BE_METADATA}
-        )
+        hidden = {"key": None, "value": self._secrets.REDACTED, "note": _MAY_BE_METADATA}
+        return self._plain(record) if self.show_secrets else hidden
 
     def _of_metadata(self, value: bytes, log: str) -> dict[str, object]:
         found = self._records.read_metadata_record(value, log)
-        message = message_json(self._package, found.message, found.version, self.show_secrets)
+        message = self._json(found.message, found.version)
         return {"type": type(found.message).NAME, "version": found.version, "value": message}
 
     def _plain(self, record: Any) -> dict[str, object]:
@@ -86,23 +112,31 @@ class TopicDecoder:
 
     def _internal(self, record: Any) -> dict[str, object]:
         try:
+            if record.key is None and any(log == self._log and key for log, _, key, _ in self._records.RECORD_TYPES):
+                raise ValueError("the record has no key")
             if record.key is None:
                 return self._of_metadata(record.value or b"", self._log or "")
             found = self._records.read_coordinator_record(self._log, record.key, record.value)
         except (self._error, ValueError) as error:
-            self.failed = True
-            row: dict[str, object] = {"error": str(error)}
-            return row | (
-                self._plain(record)
-                if self.show_secrets
-                else {"key": self._secrets.REDACTED, "value": self._secrets.REDACTED}
-            )
+            hidden = dict.fromkeys(("key", "value"), self._secrets.REDACTED)
+            return {"error": str(error)} | (self._plain(record) if self.show_secrets else hidden)
         row = {"type": type(found.key).NAME.removesuffix("Key"), "version": found.value_version}
-        row["key"] = message_json(self._package, found.key, 0, self.show_secrets)
-        row["value"] = None
-        if found.value is not None:
-            row["value"] = message_json(self._package, found.value, found.value_version, self.show_secrets)
-        return row
+        value = None if found.value is None else self._json(found.value, found.value_version)
+        return row | {"key": self._json(found.key, 0), "value": value}
+
+
+def _with_names(value: Any, named: Any) -> Any:
+    """Add ``<key>Name`` beside numbers that have a name in ``named``."""
+    if isinstance(value, list):
+        return [_with_names(*pair) for pair in zip(value, named, strict=True)]
+    if not isinstance(value, dict):
+        return value
+    found = {}
+    for key, each in value.items():
+        found[key] = _with_names(each, named[key])
+        if isinstance(named[key], str) and not isinstance(each, str):
+            found[f"{key}Name"] = named[key]
+    return found
 
 
 def batch_row(batch: Any, position: int) -> dict[str, object]:

@@ -1,0 +1,1 @@
+"""Files of a broker's log directory: records and batches as rows, entries of index files, aborted transactions."""
