@@ -301,9 +301,9 @@ def test_records_without_kafka_records_are_not_decoded(monkeypatch: pytest.Monke
         ]
     )
     leaf = explained_leaves(produced, 9, records=True)["topic_data[0].partition_data[0].records"]
-    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (False, "not decoded: pip install kafka-records")
+    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (False, "not decoded: the distribution kafka-records is not installed")
     leaf = explained_leaves(fetch_response_with(records), 17, records=True)["responses[0].partitions[0].records"]
-    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (True, "not decoded: pip install kafka-records")
+    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (True, "not decoded: the distribution kafka-records is not installed")
 
 
 def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +322,7 @@ def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert leaf.unpacked is None
     assert leaf.note == (
         "zstd, not decoded: zstd needs the package zstandard, which is not installed: "
-        "pip install 'kafka-records[compression]'"
+        "pip install zstandard"
     )
 
 

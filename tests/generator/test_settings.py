@@ -31,7 +31,7 @@ CHECKED = [
 ]
 PROBE = message(field("A", about="A number."))
 TOOLS = {"tools": ["kafka-messages-tools"]}
-FORMER_PROBLEM = "{0} is no longer a component; remove it, and run pip install {1}"
+FORMER_PROBLEM = "{0} is no longer a component; remove it, and install {1} (README.md)"
 BASIC = tuple(name for name in COMPONENTS if name not in OPTIONAL)
 
 

@@ -62,7 +62,7 @@ def test_missing_pyspark_exits_with_2(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(program, "find_spec", lambda name: None)
     assert program.main(["groups", "logs"]) == 2
     assert capsys.readouterr().err == (
-        "kafka-messages-spark: error: PySpark is not installed; run pip install 'kafka-messages-spark[spark]'\n"
+        "kafka-messages-spark: error: PySpark is not installed; run pip install 'pyspark>=4.1,<5'\n"
     )
 
 

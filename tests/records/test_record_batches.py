@@ -223,7 +223,7 @@ def test_missing_codec_raises_missing_codec_error() -> None:
     def missing(name: str) -> Any:
         raise ModuleNotFoundError(f"No module named {name!r}")
 
-    text = r"^lz4 needs the package cramjam, which is not installed: pip install 'kafka-records\[compression\]'$"
+    text = r"^lz4 needs the package cramjam, which is not installed: pip install cramjam$"
     with pytest.raises(MissingCodecError, match=text):
         engines.Installed(missing).lz4_compress(b"x")
 

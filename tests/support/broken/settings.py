@@ -294,15 +294,16 @@ CASES = [
         "2: $.package.components[0]: the component schema is in every package; remove it",
         "2: $.package.components[1]: unknown component 'arow'; did you mean arrow?",
         f"2: $.package.components[2]: unknown component 'x'; expected one of {', '.join(OPTIONAL)}",
-        "2: $.package.components[3]: capture is no longer a component; remove it, and run "
-        "pip install kafka-messages-tools",
+        "2: $.package.components[3]: capture is no longer a component; remove it, and "
+        "install kafka-messages-tools (README.md)",
     ),
     Case(
         "components that are separate distributions",
         "[package]\ncomponents = ['batches', 'segments']\n",
-        "2: $.package.components[0]: batches is no longer a component; remove it, and run pip install " "kafka-records",
-        "2: $.package.components[1]: segments is no longer a component; remove it, and run pip install "
-        "kafka-records",
+        "2: $.package.components[0]: batches is no longer a component; remove it, and install "
+        "kafka-records (README.md)",
+        "2: $.package.components[1]: segments is no longer a component; remove it, and install "
+        "kafka-records (README.md)",
     ),
     Case(
         "no headers",

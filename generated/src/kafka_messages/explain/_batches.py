@@ -43,7 +43,7 @@ _MOST_RECORDS = 10_000
 # Estimated number of leaves of a batch header, and of a record.
 _LEAVES = 16, 9
 
-INSTALL = "not decoded: pip install kafka-records"
+INSTALL = "not decoded: the distribution kafka-records is not installed"
 
 
 def kafka_records() -> Any:
@@ -117,7 +117,7 @@ def _content(data: bytes, pos: int, end: int, batch: Any, path: str, budget: Spa
         return _records(data, pos, end, batch, path, budget)
     what = batch.compression if batch.compression != "none" else "key and value, int32 lengths"
     leaf = Span(pos, end, path, "records", "BYTES", VALUE, data[pos:end], what)
-    if batch.magic == 2 and batch.count > 0:
+    if batch.count > 0 if batch.magic == 2 else batch.compression != "none":
         try:
             content = batch.decompressed()
         except ValueError as error:  # a RecordError
@@ -141,7 +141,7 @@ def _records(data: bytes, pos: int, end: int, batch: Any, path: str, budget: Spa
     most = min(_MOST_RECORDS, max(budget.left // _LEAVES[1], 1))
     budget.left -= _LEAVES[1] * min(most, len(records))
     for number, record in enumerate(records[:most]):
-        found.children.append(_record(data, pos, f"{path}[{number}]", record))
+        found.children.append(_record(data, pos, f"{path}[{number}]", record, batch.magic))
         pos = found.children[-1].end
     if len(records) > most:
         more = f"{len(records) - most:,} more records"
@@ -149,9 +149,9 @@ def _records(data: bytes, pos: int, end: int, batch: Any, path: str, budget: Spa
     return [found]
 
 
-def _record(data: bytes, pos: int, path: str, record: Any) -> Span:
-    # The record was validated before.
-    top = Span(pos, pos, path, path.rpartition(".")[2], "RECORD", STRUCT)
+def _record(data: bytes, pos: int, path: str, record: Any, magic: int) -> Span:
+    # The record, or the inner message of format 0 or 1, was validated before.
+    top = Span(pos, pos, path, path.rpartition(".")[2], "RECORD" if magic == 2 else "MESSAGE", STRUCT)
 
     def number(name: str, kind: VarInt | Fixed, note: str = "", role: str = LENGTH) -> int:
         value, end = kind.read(data, top.end)
@@ -166,15 +166,20 @@ def _record(data: bytes, pos: int, path: str, record: Any) -> Span:
             content = data[start : top.end]
             top.children.append(Span(start, top.end, f"{path}.{name}", name, "BYTES", VALUE, content, _text(content)))
 
-    number("length", VARINT)
-    number("attributes", INT8, role=VALUE)
-    number("timestamp_delta", VARLONG, time_text(record.timestamp) or "", VALUE)
-    number("offset_delta", VARINT, f"offset {record.offset}", VALUE)
+    if magic < 2:
+        notes = {"offset": f"offset {record.offset}", "timestamp": time_text(record.timestamp) or ""}
+        for name, kind in _FORMATS[magic]:
+            number(name, kind, notes.get(name, ""), VALUE)
+    else:
+        number("length", VARINT)
+        number("attributes", INT8, role=VALUE)
+        number("timestamp_delta", VARLONG, time_text(record.timestamp) or "", VALUE)
+        number("offset_delta", VARINT, f"offset {record.offset}", VALUE)
     for name in ("key", "value"):
-        size = number(f"{name}_length", VARINT)
+        size = number(f"{name}_length", VARINT if magic == 2 else INT32)
         top.children[-1].note = "null" if size < 0 else ""
         field(name, size)
-    for index in range(number("header_count", VARINT)):
+    for index in range(number("header_count", VARINT) if magic == 2 else 0):
         for part in ("key", "value"):
             size = number(f"headers[{index}].{part}_length", VARINT)
             top.children[-1].note = "null" if size < 0 else ""

@@ -105,7 +105,7 @@ def component_problem(name: str) -> str | None:
     if name in COMPONENTS:
         return f"the component {name} is in every package; remove it"
     if name in FORMER:
-        return f"{name} is no longer a component; remove it, and run pip install {FORMER[name]}"
+        return f"{name} is no longer a component; remove it, and install {FORMER[name]} (README.md)"
     return f"unknown component {name!r}; {did_you_mean(name, OPTIONAL, _THERE_ARE)}"
 
 

@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     job: str = parser.parse_args(given[:1]).job
     if find_spec("pyspark") is None:
         print(
-            "kafka-messages-spark: error: PySpark is not installed; run pip install 'kafka-messages-spark[spark]'",
+            "kafka-messages-spark: error: PySpark is not installed; run pip install 'pyspark>=4.1,<5'",
             file=sys.stderr,
         )
         return 2

@@ -69,7 +69,7 @@ def _find(package: str, modules: dict[str, str], name: str) -> object:
     except ModuleNotFoundError as error:
         if error.name not in ("numpy", "pyarrow"):
             raise
-        text = f"{package} needs the package {error.name}, which is not installed: pip install 'kafka-records[arrow]'"
+        text = f"{package} needs the package {error.name}, which is not installed: pip install numpy pyarrow crc32c"
         raise ModuleNotFoundError(text, name=error.name) from error
     value: object = getattr(module, name)
     setattr(parent, name, value)

@@ -52,13 +52,18 @@ def read_contents(data: bytes, position: int, number: int, header: Header, most:
 
 
 def read_decompressed(data: bytes, position: int, number: int, header: Header, most: int) -> bytes:
-    """Return the records section of batch ``number``, decompressed. Raises BatchDecodeError and MissingCodecError."""
+    """Return the records section of batch ``number``, decompressed. Raises BatchDecodeError and MissingCodecError.
+
+    Of a compressed message of format 0 or 1, return the inner messages.
+    """
     pos, end = position + HEADER, position + OVERHEAD + header[1]
-    codec = header[5] & COMPRESSION
+    codec, magic = header[5] & COMPRESSION, header[3]
     try:
+        if codec and magic < 2:
+            return unwrapped(codec, memoryview(data)[position:end], magic, most, codecs())
         return _decompressed(codec, data, pos, end, most) if codec else data[pos:end]
-    except CompressionError as error:
-        raise batch_error(str(error), number, position, header[3]) from error.__cause__
+    except (CompressionError, MalformedRecord) as error:
+        raise batch_error(str(error), number, position, magic) from error.__cause__
 
 
 def unwrapped(codec: int, message: bytes | memoryview, magic: int, limit: int, codecs: Codecs) -> bytes:

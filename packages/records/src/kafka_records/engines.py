@@ -33,7 +33,7 @@ class Installed:
         try:
             return self._find(name)
         except ImportError as error:
-            text = f"{codec} needs the package {name}, which is not installed: pip install 'kafka-records[compression]'"
+            text = f"{codec} needs the package {name}, which is not installed: pip install {name}"
             raise MissingCodecError(text) from error
 
     def snappy_decompress(self, data: memoryview, size: int) -> bytes:

@@ -171,7 +171,7 @@ class Batch:
         return read_contents(self._data, self.position, self.number, self._header, self._most, verify)
 
     def decompressed(self) -> bytes:
-        """Return the decompressed records section of a batch of format 2. Raises the errors of ``records``."""
+        """Return the decompressed records of format 2, or inner messages of formats 0 and 1; raises as ``records``."""
         return read_decompressed(self._data, self.position, self.number, self._header, self._most.size)
 
     def control_records(self) -> list[ControlRecord]:

@@ -46,12 +46,12 @@ class Output:
 
     @property
     def row_width(self) -> int | None:
-        """Maximum width of a table row; None for a pipe without ``--width``, so that each row stays on one line."""
-        return self.width if self._is_terminal or self._width is not None else None
+        """Maximum width of a table row; None for a pipe without ``--width`` and ``COLUMNS``: each row is one line."""
+        return self.width if self._is_terminal or self._width is not None or _columns() else None
 
     def wrap_pipe(self, columns: int) -> None:
         """Wrap rows also in a pipe, unless ``--width`` is given."""
-        if self._width is None and not self._is_terminal:
+        if self._width is None and not self._is_terminal and not _columns():
             self._width = columns
 
     def record(self, values: Mapping[str, object]) -> None:
@@ -136,14 +136,18 @@ class Output:
 
 
 def terminal_width() -> int:
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isascii() and columns.isdigit() and len(columns) < 6 and int(columns):
-        return int(columns)
+    if columns := _columns():
+        return columns
     stdout = sys.__stdout__
     try:
         return 100 if stdout is None else os.get_terminal_size(stdout.fileno()).columns or 100
     except (ValueError, OSError):
         return 100
+
+
+def _columns() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isascii() and columns.isdigit() and len(columns) < 6 else 0
 
 
 def _cell(value: object) -> str:

@@ -23,7 +23,7 @@ _OTHERS = {
     ".lock": "the lock of a broker that uses the directory",
     ".kafka_cleanshutdown": "the mark of a clean shutdown",
 }
-_RECORDS = (".log", ".checkpoint")
+RECORDS = (".log", ".checkpoint")
 # Ends of names of compressed files, and of files that Kafka has not finished or will delete.
 _ENDS = re.compile(r"(\.(gz|part|cleaned|swap|deleted))+$")
 _CONTROLS = re.compile(rb"[\0-\x08\x0e-\x1f]")
@@ -43,7 +43,7 @@ def record_files(folder: str) -> tuple[list[str], list[str]]:
     """Return the segments and metadata snapshots in a folder and the folders below it, in order, and other files."""
     places = sorted(os.walk(folder, onerror=_fail))
     paths = [os.path.join(place, name) for place, _, names in places for name in sorted(names)]
-    records = [path for path in paths if path.removesuffix(".gz").endswith(_RECORDS)]
+    records = [path for path in paths if path.removesuffix(".gz").endswith(RECORDS)]
     return records, [path for path in paths if path not in records]
 
 

@@ -76,7 +76,7 @@ def _paths(words: list[str]) -> tuple[list[str], int]:
 def _one(
     package: Package, path: str, given: Namespace, out: Output, aborted: AbortedBatches, names: dict[str, object]
 ) -> int:
-    from ...logs.files import GZIP_ERRORS, entries, opened
+    from ...logs.files import GZIP_ERRORS, RECORDS, entries, opened, plain_name
 
     if path == "-" and sys.stdin is None:
         raise UsageError("standard input is closed; give a file name")
@@ -93,7 +93,9 @@ def _one(
     except GZIP_ERRORS as error:
         raise InputError(f"the gzip data is damaged: {error}") from None
     except ValueError as error:  # also those of the packages
-        raise InputError(str(error)) from None
+        is_named = path == "-" or plain_name(path).endswith(RECORDS)
+        what = str(error).replace("RecordBatch: at byte 0:", "this is not a log segment: at byte 0:", not is_named)
+        raise InputError(what) from None
     return int(failed)
 
 

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from .._errors import NotFoundError
 from .._fields import version_ranges
+from .._output import note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,3 +97,4 @@ def _kip(history: Any, kip: int, out: Output) -> None:
             )
     else:
         out.table(("message", "version", "since", "unstable since", "until"), rows)
+    note(f"Kafka's definitions name KIP-{kip} for these versions only; it may have added others")
