@@ -27,6 +27,7 @@ from kafka_messages import (
     SyncGroupRequest,
     TopicRecord,
     UnsupportedVersionError,
+    UserScramCredentialRecord,
 )
 from kafka_messages._base.message import Message
 from kafka_messages.explain import Explanation, Span, explain, explain_record, explain_request, explain_response
@@ -37,7 +38,7 @@ from kafka_messages.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_messages.messages.metadata_response import MetadataResponseTopic
 from kafka_messages.messages.sync_group_request import SyncGroupRequestAssignment
 from kafka_messages.protocol import encode_request, encode_response
-from kafka_records import Record, write_batch
+from kafka_records import CompressionName, Record, write_batch
 
 from tests.support.cluster import COMMITTED
 from tests.support.kafka_protocol import KNOWN_KEYS
@@ -293,6 +294,7 @@ def test_compressed_batches_are_explained(codec: str) -> None:
 def test_records_without_kafka_records_are_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     records = write_batch([Record(value=b"v")])
     monkeypatch.setitem(sys.modules, "kafka_records", None)
+    missing = "not decoded: the distribution kafka-records is not installed"
     produced = ProduceRequest(
         topic_data=[
             ProduceRequest.TopicProduceData(
@@ -301,9 +303,40 @@ def test_records_without_kafka_records_are_not_decoded(monkeypatch: pytest.Monke
         ]
     )
     leaf = explained_leaves(produced, 9, records=True)["topic_data[0].partition_data[0].records"]
-    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (False, "not decoded: the distribution kafka-records is not installed")
+    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (False, missing)
     leaf = explained_leaves(fetch_response_with(records), 17, records=True)["responses[0].partitions[0].records"]
-    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (True, "not decoded: the distribution kafka-records is not installed")
+    assert (leaf.is_secret, leaf.note.split(", ")[-1]) == (True, missing)
+
+
+@pytest.mark.parametrize("compression", ["gzip", "snappy", "lz4"])
+@pytest.mark.parametrize("magic", [0, 1])
+def test_compressed_messages_of_old_formats_are_expanded(magic: int, compression: CompressionName) -> None:
+    pytest.importorskip("cramjam", reason="the extra compression brings it")
+    data = write_batch(COMPRESSED, magic=magic, compression=compression)
+    above = "responses[0].partitions[0].records.batches[0].records"
+    leaf = explained_leaves(fetch_response_with(data), 11, records=True)[above]
+    assert leaf.unpacked is not None
+    content, top = leaf.unpacked
+    assert leaf.note.endswith(f"{compression}, {len(content)} bytes decompressed")
+    leaves = {each.path.removeprefix(above): each for each in top.leaves()}
+    names = ["offset", "length", "crc", "magic", "attributes", *["timestamp"] * magic, "key_length", "key"]
+    assert [path for path in leaves if path.startswith("[0]")] == [
+        f"[0].{name}" for name in (*names, "value_length", "value")
+    ]
+    assert [leaves[f"[{number}].offset"].note for number in (0, 1)] == ["offset 0", "offset 1"]
+    assert [leaves[f"[{number}].value"].value for number in (0, 1)] == [b"paid" * 20, b"due"]
+    assert leaves["[1].key_length"].note == "null"
+    assert sum(each.end - each.start for each in leaves.values()) == len(content)
+
+
+def test_metadata_records_in_old_formats_are_redacted() -> None:
+    secret = UserScramCredentialRecord(name="me", mechanism=1, salt=b"salted", stored_key=b"stored", server_key=b"s")
+    records = write_batch([Record(value=write_metadata_record(secret, 0))], magic=1, compression="gzip")
+    topic = FetchableTopicResponse(topic="__cluster_metadata", partitions=[PartitionData(records=records)])
+    found = explain(FetchResponse(responses=[topic]).write(11), FetchResponse, 11, records=True)
+    assert b"stored".hex() not in "".join(str(row["hex"]) for row in found.rows())
+    assert "stored_key" in found.text()
+    assert b"stored".hex() in "".join(str(row["hex"]) for row in found.rows(show_secrets=True))
 
 
 def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,8 +354,7 @@ def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert leaf.unpacked is None
     assert leaf.note == (
-        "zstd, not decoded: zstd needs the package zstandard, which is not installed: "
-        "pip install zstandard"
+        "zstd, not decoded: zstd needs the package zstandard, which is not installed: " "pip install zstandard"
     )
 
 

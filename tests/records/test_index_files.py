@@ -9,29 +9,18 @@ from struct import pack
 import pytest
 from kafka_messages import ProducerSnapshot
 from kafka_records.crc import checksum
-from kafka_records.index_files import (
-    AbortedTransaction,
-    OffsetEntry,
-    ProducerEntry,
-    TimeEntry,
-    read_checkpoint,
-    read_index,
-    read_snapshot,
-)
+from kafka_records.index_files import INDEXES, PRODUCER, read_checkpoint, read_index, read_snapshot
 
 TIMES = b"".join(pack(">qi", 1000 * at, at) for at in range(1, 10_001))
 
 
 def test_entries_of_indexes_are_read_without_the_zeros_of_the_active_segment() -> None:
     for fill in (0, 1, 5000):
-        assert list(read_index(BytesIO(pack(">iiii", 4, 70, 9, 140) + bytes(8 * fill)), ".index")) == [
-            OffsetEntry(offset=4, position=70),
-            OffsetEntry(offset=9, position=140),
-        ]
-    assert list(read_index(BytesIO(TIMES), ".timeindex"))[-1] == TimeEntry(timestamp=10_000_000, offset=10_000)
-    entry = AbortedTransaction(version=0, producer_id=7, first_offset=2, last_offset=5, last_stable_offset=6)
-    assert list(read_index(BytesIO(pack(">hqqqq", *entry)), ".txnindex")) == [entry]
-    for suffix in (".index", ".timeindex", ".txnindex"):
+        data = pack(">iiii", 4, 70, 9, 140) + bytes(8 * fill)
+        assert list(read_index(BytesIO(data), ".index")) == [(4, 70), (9, 140)]
+    assert list(read_index(BytesIO(TIMES), ".timeindex"))[-1] == (10_000_000, 10_000)
+    assert list(read_index(BytesIO(pack(">hqqqq", 0, 7, 2, 5, 6)), ".txnindex")) == [(0, 7, 2, 5, 6)]
+    for suffix in INDEXES:
         assert list(read_index(BytesIO(b""), suffix)) == list(read_index(BytesIO(bytes(34 * 12 * 8)), suffix)) == []
 
 
@@ -87,7 +76,8 @@ def test_snapshot_is_read_as_the_message() -> None:
         current_txn_first_offset=-1,
     )
     assert read_snapshot(snapshot([])) == []
-    assert read_snapshot(snapshot([entry, entry])) == [ProducerEntry(7, 1, 2, 3, 4, 5, 6, -1)] * 2
+    assert len(PRODUCER) == 8
+    assert read_snapshot(snapshot([entry, entry])) == [(7, 1, 2, 3, 4, 5, 6, -1)] * 2
 
 
 @pytest.mark.parametrize(

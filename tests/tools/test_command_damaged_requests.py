@@ -263,7 +263,9 @@ def checksum(data: bytes) -> bytes:
 
 def test_capture_file_is_recognized(run_command: RunCommand, tmp_path: Path) -> None:
     packed = CONVERSATIONS / "classic-group.pcap.gz"
-    gzipped = f"this is compressed with gzip: use kafka-messages capture {packed} for a capture, or log for a log segment\n"
+    gzipped = (
+        f"this is compressed with gzip: use kafka-messages capture {packed} for a capture, or log for a log segment\n"
+    )
     assert run_command("explain", str(packed)) == (1, gzipped, "")
     file = tmp_path / "traffic.pcap"
     for data in (gzip.decompress(packed.read_bytes()), b"\x0a\x0d\x0d\x0a" + bytes(24)):

@@ -59,7 +59,7 @@ def opened(path: str) -> Iterator[Any]:
         yield GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file
 
 
-def entries(file: Any, path: str) -> Iterator[dict[str, object]] | None:
+def entries(file: Any, path: str) -> Iterator[dict[str, Any]] | None:
     """Return the entries of an index, snapshot or checkpoint; None for a file of records.
 
     Raises ValueError for text and for damaged files, during iteration after the entries before the damage. Offsets of
