@@ -9,24 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from struct import Struct
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from .crc import checksum
 
-
-class IndexFormat(NamedTuple):
-    names: tuple[str, ...]
-    layout: Struct
-    # Places of two fields that never decrease.
-    ordered: tuple[int, int]
-
-
-# By suffix. Offsets of the first two are relative to the base offset of the segment; ``last_offset`` is of the marker.
-INDEXES = {
-    ".index": IndexFormat(("offset", "position"), Struct(">ii"), (0, 1)),
-    ".timeindex": IndexFormat(("timestamp", "offset"), Struct(">qi"), (0, 1)),
-    ".txnindex": IndexFormat(
-        ("version", "producer_id", "first_offset", "last_offset", "last_stable_offset"), Struct(">hqqqq"), (3, 3)
+# By suffix: names of the fields, layout, and places of two fields that never decrease. The field ``offset`` is relative
+# to the base offset of the segment; ``last_offset`` is the offset of the marker.
+INDEXES: dict[str, tuple[tuple[str, ...], Struct, tuple[int, int]]] = {
+    ".index": (("offset", "position"), Struct(">ii"), (0, 1)),
+    ".timeindex": (("timestamp", "offset"), Struct(">qi"), (0, 1)),
+    ".txnindex": (
+        ("version", "producer_id", "first_offset", "last_offset", "last_stable_offset"),
+        Struct(">hqqqq"),
+        (3, 3),
     ),
 }
 # Names of the fields of a producer in a snapshot; the message ProducerSnapshot describes them.

@@ -89,7 +89,7 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
     log = dict(zip(("file", "topic", "partition"), (shown, *(topic_of(path) if epochs else (None, None))), strict=True))
     try:
         with open_file(root, path) as file:
-            data = _all(file)
+            data = whole(file)
         entries = read_checkpoint(data.decode(), epochs=epochs)
     except FileNotFoundError:
         return []
@@ -107,7 +107,7 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
     ]
 
 
-def _all(file: Any) -> bytes:
+def whole(file: Any) -> bytes:
     data = bytearray()
     while piece := file.read(1 << 20):
         data += piece

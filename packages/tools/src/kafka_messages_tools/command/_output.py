@@ -46,12 +46,12 @@ class Output:
 
     @property
     def row_width(self) -> int | None:
-        """Maximum width of a table row; None for a pipe without ``--width`` and ``COLUMNS``: each row is one line."""
-        return self.width if self._is_terminal or self._width is not None or _columns() else None
+        """Maximum width of a row; None for a pipe without ``--width``, so that each row stays on one line."""
+        return self.width if self._is_terminal or self._width is not None else None
 
     def wrap_pipe(self, columns: int) -> None:
         """Wrap rows also in a pipe, unless ``--width`` is given."""
-        if self._width is None and not self._is_terminal and not _columns():
+        if self._width is None and not self._is_terminal:
             self._width = columns
 
     def record(self, values: Mapping[str, object]) -> None:
@@ -79,10 +79,11 @@ class Output:
         """
         texts = [[*map(_cell, row)] for row in rows]
         whole = sum(max(map(len, column)) + GAP for column in zip(head, *texts, strict=True)) - GAP
-        if has_groups and whole > (self.row_width or whole):
+        limit = self.row_width or (max(_columns(), 40) if _columns() else whole)
+        if has_groups and whole > limit:
             self._groups(head, texts)
             return
-        widths = column_widths([head, *texts], self.row_width or whole)
+        widths = column_widths([head, *texts], limit)
         self._row(head, widths, ["dim"] * len(head))
         styles = ["name", *[""] * (len(head) - 1)]
         for row in texts:

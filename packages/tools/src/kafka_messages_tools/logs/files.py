@@ -43,8 +43,8 @@ def record_files(folder: str) -> tuple[list[str], list[str]]:
     """Return the segments and metadata snapshots in a folder and the folders below it, in order, and other files."""
     places = sorted(os.walk(folder, onerror=_fail))
     paths = [os.path.join(place, name) for place, _, names in places for name in sorted(names)]
-    records = [path for path in paths if path.removesuffix(".gz").endswith(RECORDS)]
-    return records, [path for path in paths if path not in records]
+    is_record = {path: path.removesuffix(".gz").endswith(RECORDS) for path in paths}
+    return [path for path in paths if is_record[path]], [path for path in paths if not is_record[path]]
 
 
 def _fail(error: OSError) -> None:
@@ -71,14 +71,10 @@ def entries(file: Any, path: str) -> Iterator[dict[str, Any]] | None:
     suffix = os.path.splitext(name)[1]
     if suffix in INDEXES:
         base = re.match(r"([0-9]+)[._]", name)  # in the cache of remote storage, an id follows
-        names, first = INDEXES[suffix].names, int(base[1]) if base and suffix != ".txnindex" else 0
-        names = (
-            names if base else tuple(each.replace("offset", "relative_offset", suffix != ".txnindex") for each in names)
-        )
-        return (
-            {key: value + first * (key == "offset") for key, value in zip(names, each, strict=True)}
-            for each in read_index(file, suffix)
-        )
+        add, key = (int(base[1]), "offset") if base else (0, "relative_offset")
+        names = [key if each == "offset" else each for each in INDEXES[suffix][0]]
+        pairs = (zip(names, each, strict=True) for each in read_index(file, suffix))
+        return ({name: value + add * (name == "offset") for name, value in each} for each in pairs)
     if suffix == ".snapshot":
         return (dict(zip(PRODUCER, each, strict=True)) for each in read_snapshot(file.read(_MOST)))
     if name.endswith("-checkpoint"):
@@ -136,7 +132,7 @@ class AbortedBatches:
 
     def __init__(self, paths: list[str]) -> None:
         self._paths = [path for path in paths if os.path.isfile(path)]  # a pipe can be read only once
-        # By folder and producer ID: offset of the marker, and whether it aborts; read when first needed.
+        # By folder, read when first needed.
         self._markers: dict[str, dict[int, list[tuple[int, bool]]]] = {}
 
     def has(self, batch: Any, path: str) -> bool:
@@ -144,17 +140,18 @@ class AbortedBatches:
             return False
         folder = os.path.dirname(path)
         if folder not in self._markers:
-            found = self._markers[folder] = {}
-            for each in self._paths:
-                for marker in _control_batches(each) if os.path.dirname(each) == folder else ():
-                    some = [(control.offset, control.type == "ABORT") for control in marker.control_records()]
-                    found.setdefault(marker.producer_id, []).extend(some)
-        markers = sorted(self._markers[folder].get(batch.producer_id, []))
+            self._markers[folder] = _markers([each for each in self._paths if os.path.dirname(each) == folder])
+        markers = self._markers[folder].get(batch.producer_id, [])
         at = bisect(markers, (batch.base_offset, True))
         return at < len(markers) and markers[at][1]
 
 
-def _control_batches(path: str) -> Iterator[Any]:
-    """Yield the control batches up to the end or the first damage."""
-    with suppress(ValueError, OSError, *GZIP_ERRORS), opened(path) as file:
-        yield from (batch for _, batch in batches(file, verify=True, only_control=True) if batch.is_control)
+def _markers(paths: list[str]) -> dict[int, list[tuple[int, bool]]]:
+    """Return by producer ID the offset of each marker, and whether it aborts, up to the first damage of each file."""
+    found: dict[int, list[tuple[int, bool]]] = {}
+    for path in paths:
+        with suppress(ValueError, OSError, *GZIP_ERRORS), opened(path) as file:
+            for _, batch in batches(file, verify=True, only_control=True):
+                some = [(control.offset, control.type == "ABORT") for control in batch.control_records()]
+                found.setdefault(batch.producer_id, []).extend(some)
+    return {producer: sorted(markers) for producer, markers in found.items()}

@@ -19,13 +19,12 @@ from typing import Any
 from kafka_records.index_files import LEADER_EPOCH, PRODUCER, read_checkpoint, read_index, read_snapshot
 from kafka_records.segments.batch_headers import read_batch_headers
 
+from .._checkpoint_files import whole
 from .._files import File, FileView, open_file
 from ._batch_scan import BatchHead, heads
 from ._progress import base_of
 
 _log = logging.getLogger(__name__)
-# Maximum size of an index file; Kafka's default is 10 MiB.
-_MAX_BYTES = 64 << 20
 
 
 class _Unusable(Exception):
@@ -94,13 +93,11 @@ class IndexedSegment:
     def content(self, suffix: str) -> bytes:
         folder, slash, name = self.file.path.rpartition("/")
         path = f"{folder}{slash}{suffix if suffix == LEADER_EPOCH else name.removesuffix('.log') + suffix}"
-        data = bytearray()
         with closing(open_file(self.file.root, path)) as opened:
-            while piece := opened.read(1 << 20):
-                data += piece
-                if len(data) > _MAX_BYTES:
-                    raise _Unusable(f"{self.name(suffix)}: more than {_MAX_BYTES} bytes")
-        return bytes(data)
+            try:
+                return whole(opened)
+            except ValueError as error:
+                raise _Unusable(f"{self.name(suffix)}: {error}") from None
 
     def name(self, suffix: str) -> str:
         return (

@@ -102,10 +102,14 @@ def _one(
 def _records(
     package: Package, file: Any, path: str, given: Namespace, out: Output, aborted: AbortedBatches
 ) -> Iterator[dict[str, object]]:
-    from ...logs.files import batches
+    from kafka_records.segments.names import topic_of
+
+    from ...logs.files import batches, plain_name
     from ...logs.records import TopicDecoder, batch_row
 
-    topic = given.topic or topic_of(path, package.module("secrets").METADATA_TOPIC)
+    is_snapshot = plain_name(path).endswith(".checkpoint")
+    found = package.module("secrets").METADATA_TOPIC if is_snapshot else topic_of(os.path.abspath(path))[0]
+    topic = given.topic or (None if path == "-" else found)
     decoder = TopicDecoder(package, topic, out.show_secrets, is_sure=given.topic is not None)
     with out.progress("bytes", os.fstat(file.fileno()).st_size) as progress:
         for at, batch in batches(file, verify=not given.batches):
@@ -113,17 +117,6 @@ def _records(
             more = {"aborted": True} if aborted.has(batch, path) else {}
             for row in [batch_row(batch, at)] if given.batches else decoder.rows(batch):
                 yield row | more
-
-
-def topic_of(path: str, metadata_topic: str) -> str | None:
-    """Return the metadata topic for a ``.checkpoint`` file, else the topic of the directory ``orders-0``, or None."""
-    from kafka_records.segments.names import topic_of as topic_in
-
-    from ...logs.files import plain_name
-
-    if path == "-":
-        return None
-    return metadata_topic if plain_name(path).endswith(".checkpoint") else topic_in(os.path.abspath(path))[0]
 
 
 def _line(row: dict[str, object], out: Output) -> str:

@@ -91,10 +91,11 @@ def _kip(history: Any, kip: int, out: Output) -> None:
     ask = (history.since, history.unstable_since, history.until)
     rows = [(name, each, *(about(name, each) for about in ask)) for name in found for each in found[name]]
     if out.is_json:
+        note(f"incomplete: Kafka's definitions name KIPs for few versions; KIP-{kip} may have added others")
         for row in rows:
             out.record(
                 {"kip": kip} | dict(zip(("message", "version", "since", "unstable_since", "until"), row, strict=True))
             )
     else:
         out.table(("message", "version", "since", "unstable since", "until"), rows)
-    note(f"Kafka's definitions name KIP-{kip} for these versions only; it may have added others")
+        out.wrapped(f"Incomplete: Kafka's definitions name KIPs for few versions; KIP-{kip} may have added others.", "")
