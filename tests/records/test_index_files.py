@@ -20,6 +20,7 @@ def test_entries_of_indexes_are_read_without_the_zeros_of_the_active_segment() -
         assert list(read_index(BytesIO(data), ".index")) == [(4, 70), (9, 140)]
     assert list(read_index(BytesIO(TIMES), ".timeindex"))[-1] == (10_000_000, 10_000)
     assert list(read_index(BytesIO(pack(">hqqqq", 0, 7, 2, 5, 6)), ".txnindex")) == [(0, 7, 2, 5, 6)]
+    assert list(read_index(BytesIO(bytes(12) + pack(">qi", 9, 1)), ".timeindex")) == [(0, 0), (9, 1)]
     for suffix in INDEXES:
         assert list(read_index(BytesIO(b""), suffix)) == list(read_index(BytesIO(bytes(34 * 12 * 8)), suffix)) == []
 
@@ -41,7 +42,12 @@ def test_entries_of_indexes_are_read_without_the_zeros_of_the_active_segment() -
             "entry 1 at byte 8 is not in order: position 60, at least 70 expected",
         ),
         (pack(">ii", -4, 70), ".index", 0, "entry 0 at byte 0 is not in order: offset -4, at least 0 expected"),
-        (bytes(16) + pack(">ii", 4, 70), ".index", 0, "entry 2 at byte 16 follows 2 entries of zeros"),
+        (
+            pack(">ii", 4, 70) + bytes(16) + pack(">ii", 9, 80),
+            ".index",
+            1,
+            "entry 3 at byte 24 follows 2 entries of zeros",
+        ),
         (
             pack(">hqqqq", 0, 1, 2, 9, 9) + pack(">hqqqq", 0, 1, 2, 8, 9),
             ".txnindex",

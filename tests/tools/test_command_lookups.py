@@ -151,7 +151,8 @@ def test_log_is_read_from_standard_input(word: str) -> None:
     piped = subprocess.run(words, input=file.read_bytes() + bytes(100), capture_output=True, check=False)
     named = subprocess.run([*words[:4], str(file)], capture_output=True, check=False)
     assert piped.stderr == b""
-    assert (piped.returncode, piped.stdout) == (named.returncode, named.stdout)  # 1 if a codec is not installed
+    unmarked = named.stdout.replace(b', "aborted": true', b"")  # a pipe cannot be searched for markers first
+    assert (piped.returncode, piped.stdout) == (named.returncode, unmarked)  # 1 if a codec is not installed
     assert piped.stdout != b""
 
 
@@ -239,6 +240,6 @@ def test_several_logs_are_printed_with_their_file_names(run_command: RunCommand,
     assert (status, [line for line in out.splitlines() if line.endswith(".log")]) == (1, [str(damaged), file])
     assert err.startswith(f"note: {damaged}: RecordBatch: ")
     assert out.endswith(run_command("log", file)[1])
-    status, out, err = run_command("log", str(tmp_path), str(tmp_path / "gone.log"), file, "--json")
+    status, out, err = run_command("log", str(tmp_path / "gone.log"), file, "--json")
     assert (status, rows(out)) == (2, [{"file": file, **row} for row in once])
-    assert err == f"note: {tmp_path}: Is a directory\nnote: {tmp_path / 'gone.log'}: No such file or directory\n"
+    assert err == f"note: {tmp_path / 'gone.log'}: No such file or directory\n"
