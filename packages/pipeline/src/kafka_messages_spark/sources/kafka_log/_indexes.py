@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from operator import itemgetter
-from typing import Any
 
 from kafka_records.index_files import LEADER_EPOCH, PRODUCER, read_checkpoint, read_index, read_snapshot
 from kafka_records.segments.batch_headers import read_batch_headers
@@ -50,18 +49,7 @@ class IndexedSegment:
         base = base_of(file.base_name)
         # -1 for files that are not named as segments, which have no index files.
         self.base = -1 if base is None else base
-
-    @cached_property
-    def times(self) -> Any:
-        return self._entries(".timeindex")
-
-    @cached_property
-    def offsets(self) -> Any:
-        return self._entries(".index")
-
-    @cached_property
-    def aborted(self) -> Any:
-        return self._entries(".txnindex")
+        self._entries: dict[str, list[tuple[int, ...]]] = {}
 
     @cached_property
     def epochs(self) -> list[tuple[int, int]]:
@@ -76,8 +64,8 @@ class IndexedSegment:
 
     def batch_with(self, offset: int) -> BatchHead:
         """Return the batch that has or follows an offset."""
-        at = bisect_right(self.offsets, offset - self.base, key=itemgetter(0)) - 1
-        position = 0 if at < 0 else self.offsets[at][1]
+        at = bisect_right(self.entries(".index"), offset - self.base, key=itemgetter(0)) - 1
+        position = 0 if at < 0 else self.entries(".index")[at][1]
         with closing(open_file(self.file.root, self.file.path)) as opened:
             for head in heads(opened, self.file.size, position):
                 if head.base_offset > offset and head.position == position:
@@ -104,21 +92,24 @@ class IndexedSegment:
             f"{self.file.folder}/{suffix}" if suffix == LEADER_EPOCH else self.file.name.removesuffix(".log") + suffix
         )
 
-    def _entries(self, suffix: str) -> list[tuple[int, ...]]:
-        try:
-            return list(read_index(BytesIO(self.content(suffix)), suffix))
-        except ValueError as error:
-            raise _Unusable(f"{self.name(suffix)}: {error}") from None
+    def entries(self, suffix: str) -> list[tuple[int, ...]]:
+        if suffix not in self._entries:
+            try:
+                self._entries[suffix] = list(read_index(BytesIO(self.content(suffix)), suffix))
+            except ValueError as error:
+                raise _Unusable(f"{self.name(suffix)}: {error}") from None
+        return self._entries[suffix]
 
 
 def position_before(file: File, milliseconds: int) -> int:
     """Return the position of a batch up to which all records are older than a timestamp, or 0 without usable indexes."""
     segment = IndexedSegment(file)
     try:
-        at = -1 if segment.base < 0 else bisect_left(segment.times, milliseconds, key=itemgetter(0)) - 1
+        times = [] if segment.base < 0 else segment.entries(".timeindex")
+        at = bisect_left(times, milliseconds, key=itemgetter(0)) - 1
         if at < 0:
             return 0
-        timestamp, offset = segment.times[at]
+        timestamp, offset = times[at]
         head = segment.batch_with(segment.base + offset)
         if head.max_timestamp != timestamp:
             where = f"{segment.name('.timeindex')}: entry {at} is not the highest timestamp"
@@ -168,10 +159,10 @@ def _begun(segment: IndexedSegment) -> dict[int, int]:
 
 def _aborted(segments: Sequence[IndexedSegment], segment: IndexedSegment, end: int) -> Iterator[tuple[int, int, int]]:
     try:
-        entries = segment.aborted
+        entries = segment.entries(".txnindex")
     except FileNotFoundError:
         # Kafka writes the file with the first aborted transaction; the other indexes show that the folder is complete.
-        _ = segment.times, segment.offsets
+        _ = segment.entries(".timeindex"), segment.entries(".index")
         return
     name = segment.name(".txnindex")
     if not entries:
