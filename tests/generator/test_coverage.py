@@ -30,7 +30,7 @@ PRINTER = [
     Path(kafka_message_generator.plan.__file__).parent / "builder.py",
 ]
 """Files that determine the generated code of a message."""
-OF_PACKAGES = ("README.md", "__init__.py", "__main__.py", *(name for _, name in package.TABLES), "pyproject.toml")
+OF_PACKAGES = ("README.md", "__init__.py", *(name for _, name in package.TABLES), "pyproject.toml")
 """Files printed once per package."""
 
 
@@ -63,9 +63,7 @@ def test_every_branch_of_every_template_is_taken(
         folder.mkdir()
         for file in files:
             shutil.copy(file, folder)
-    (records / "package.toml").write_text(
-        '[package]\nimport-name = "few"\nprogram = "few"\nurls = { Source = "https://example.org" }\n'
-    )
+    (records / "package.toml").write_text('[package]\nimport-name = "few"\nurls = { Source = "https://example.org" }\n')
     members = [{"name": "ONE", "value": 1, "about": "Just one."}, {"name": "TWO", "value": 2}]
     (records / "enumerations.json").write_text(json.dumps([{"name": "Few", "members": members}]))
     (records / "errors.json").write_text(json.dumps([{"name": "NONE", "code": 0, "retriable": False}]))

@@ -1,4 +1,4 @@
-"""The command of a generated package, under the name in its settings."""
+"""The command ``kafka-messages`` with a package of one's own."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ def generate(folder: Path, *settings: str) -> Path:
     return folder / "package"
 
 
-def started(package: Path, *words: str, has_tools: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run Python with the package on its path, and kafka-messages-tools if ``has_tools`` is true."""
-    paths = [str(package / "src"), *([str(TOOLS)] if has_tools else [])]
+def started(package: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with the package and kafka-messages-tools on its path."""
+    paths = [str(package / "src"), str(TOOLS)]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     environment["PYTHONPATH"] = os.pathsep.join(paths)
-    options = () if has_tools else ("-S",)  # hides an installed kafka-messages-tools
-    line = [sys.executable, *options, *words]
+    line = [sys.executable, *words]
     return subprocess.run(line, capture_output=True, text=True, check=False, env=environment, stdin=subprocess.DEVNULL)
 
 
@@ -51,9 +50,8 @@ def subcommands(package: Path) -> list[str]:
 
 
 def test_own_command_supports_every_subcommand(tmp_path: Path) -> None:
-    package = generate(tmp_path, 'program = "invoices"')
+    package = generate(tmp_path, 'components = ["protocol", "explain"]')
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    assert project["scripts"] == {"invoices": "acme_invoices.__main__:main"}
     assert project["optional-dependencies"]["tools"] == ["kafka-messages-tools"]
     assert project["dependencies"] == []
     found = [json.loads(line)["message"] for line in run(package, "list", "--json").splitlines()]
@@ -67,42 +65,34 @@ def test_own_command_supports_every_subcommand(tmp_path: Path) -> None:
         *("explain", "decode", "encode", "diff", "log", "show", "list", "apis"),
         *("capture", "wireshark", "errors", "tags", "completion"),
     ]
-    script = "import sys; sys.argv[0] = 'invoices'; from acme_invoices.__main__ import main; sys.exit(main())"
-    done = started(package, "-c", script, "decode", "--frame", data)
-    assert (done.returncode, json.loads(done.stdout)["message"]) == (0, {"number": "A-7"})
-    done = started(package, "-m", "acme_invoices", "lst")
-    assert done.stderr.startswith("python -m acme_invoices: unknown subcommand 'lst'; did you mean list?\n")
 
 
-def test_command_without_tools_exits_with_2(tmp_path: Path) -> None:
-    package = generate(tmp_path, 'program = "invoices"')
-    done = started(package, "-m", "acme_invoices", "list", has_tools=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "invoices needs kafka-messages-tools: pip install kafka-messages-tools\n"
+def test_package_installs_no_command(tmp_path: Path) -> None:
+    package = generate(tmp_path)
+    assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    done = started(package, "-m", "acme_invoices")
+    what = "No module named acme_invoices.__main__; 'acme_invoices' is a package and cannot be directly executed"
+    assert (done.returncode, done.stderr) == (1, f"{sys.executable}: {what}\n")
 
 
-def test_completion_uses_the_name_of_the_command(tmp_path: Path) -> None:
+def test_completion_completes_messages_of_the_package(tmp_path: Path) -> None:
     pytest.importorskip("shtab", reason="shtab is not installed; nox -s tests installs it")
-    package = generate(tmp_path, 'program = "own-invoices"')
-    code = "import sys; sys.argv[0] = 'own-invoices'; from acme_invoices.__main__ import main; sys.exit(main())"
+    package = generate(tmp_path)
+    code = "import sys; sys.argv[0] = 'kafka-messages'; from kafka_messages_tools.command import main; sys.exit(main())"
     paths = [*sys.path, str(package / "src")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     for shell in ("bash", "zsh", "fish"):
-        line = [sys.executable, "-c", code, "completion", shell]
+        line = [sys.executable, "-c", code, "--package", "acme_invoices", "completion", shell]
         done = subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
-        assert "own-invoices" in done.stdout
         assert "InvoiceRequest" in done.stdout
-        assert "kafka-messages" not in done.stdout
+        assert "MetadataRequest" not in done.stdout
         assert "MESSAGE_NAMES" not in done.stdout
-    done = started(package, "-m", "acme_invoices", "completion", "bash")
-    what = "completion does not work with python -m; run the package's own command (program in package.toml)"
-    assert (done.returncode, done.stderr.splitlines()[0]) == (2, f"python -m acme_invoices: {what}")
+    what = "completion does not work with python -m; run kafka-messages --package acme_invoices completion bash"
+    assert run(package, "completion", "bash", status=2).splitlines()[0] == f"python -m kafka_messages_tools: {what}"
 
 
 def test_package_without_components_has_basic_subcommands(tmp_path: Path) -> None:
     package = generate(tmp_path, "components = []")
-    assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    assert not (package / "src" / "acme_invoices" / "__main__.py").exists()
     assert subcommands(package) == BASIC
     what = "decode requires the component explain, which acme_invoices was generated without; "
     reported = run(package, "decode", "PaidRequest", "0", "00", status=2)

@@ -55,7 +55,6 @@ components = [
   "protocol", "history", "connection", "internal_topics", "secrets",
   "arrow", "explain", "testing",
 ]
-program = "asks"
 import-name = "sample_package"
 urls = { Source = "https://example.org/asks" }
 [protocol]

@@ -131,7 +131,6 @@ HEADERS = "[protocol]\nheaders = 'kafka'\n"
     ("settings", "given", "extra"),
     [
         ("", None, {"internal_topics"}),
-        ("[package]\nprogram = 'asks'\n", None, {"internal_topics", "secrets", "explain"}),
         (HEADERS, None, {"internal_topics", "protocol", "enums"}),
         (RECORDS, None, {"explain", "secrets"}),
         ("[package]\ncomponents = []\n", None, set()),

@@ -32,7 +32,7 @@ def samples() -> Samples:
 
 @pytest.fixture(scope="module")
 def traffic() -> Samples:
-    return read_traffic(ROOT / "examples" / "cluster" / "traffic", Package("kafka_messages", None))
+    return read_traffic(ROOT / "examples" / "cluster" / "traffic", Package("kafka_messages"))
 
 
 def inspectors(pages: Mapping[str, Parsed], name: str) -> list[Element]:

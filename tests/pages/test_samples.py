@@ -12,7 +12,7 @@ from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.samples import MOST, Best, Sample, read_samples, read_traffic
 from tests.support.pages import ROOT
 
-PACKAGE = Package("kafka_messages", None)
+PACKAGE = Package("kafka_messages")
 KEY = ("Probe", 1)
 
 

@@ -36,8 +36,6 @@ class Identity:
     """Further lines of ``[project]`` in pyproject.toml: key and TOML value."""
     urls: tuple[tuple[str, str], ...]
     license_files: dict[str, str]
-    program: str | None = None
-    """Name of the installed command."""
 
     @property
     def summary(self) -> str:
@@ -86,7 +84,6 @@ def identity_of(definitions: Definitions, given: str | None) -> Identity:
         metadata=tuple((key, toml(value)) for key, value in metadata.items() if value is not None),
         urls=tuple(settings.urls.items()),
         license_files=dict(settings.license_files),
-        program=settings.program if is_own else None,
     )
 
 
@@ -104,8 +101,6 @@ def _components(definitions: Definitions) -> tuple[str, ...]:
         selected.add("secrets")
     if chosen is None and definitions.enumerations:
         selected.add("enums")
-    if chosen is None and definitions.settings.program is not None:
-        selected.add("explain")
     for component in reversed(COMPONENTS.values()):
         if component.is_basic or component.name in selected:
             selected |= {component.name, *component.needs}

@@ -21,7 +21,6 @@ from kafka_message_generator.render.availability import availability_of, sentenc
 from kafka_message_generator.render.availability import table as since_table
 from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.environment import ENVIRONMENT, TEMPLATES
-from kafka_message_generator.render.identity import TOOLS as TOOLS_DISTRIBUTION
 from kafka_message_generator.render.identity import Identity, checked_name, sample
 from kafka_message_generator.rules.entities import TYPES as ENTITY_FIELD_TYPES
 from kafka_message_generator.spec.components import COMPONENTS
@@ -122,7 +121,6 @@ def render(identity: Identity, definitions: Definitions, progress: Progress = la
     }
     modules = [
         "__init__.py",
-        *(["__main__.py"] if identity.program else []),
         *(name for component, name in TABLES if component in identity.components),
     ]
     printed |= {f"{root}/{name}": _template(name, identity, definitions, found) for name in modules}
@@ -153,7 +151,6 @@ def _template(name: str, identity: Identity, definitions: Definitions, found: Av
     return template.render(
         header=prose.header("the definitions"),
         package=identity,
-        tools=TOOLS_DISTRIBUTION,
         summary=prose.sentence(identity.summary),
         about={
             component.name: component.about

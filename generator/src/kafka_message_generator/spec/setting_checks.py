@@ -14,7 +14,6 @@ SETTINGS = "package.toml"
 OLDEST_PYTHON = "3.11"  # required by generated code
 _IMPORT_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-_PROGRAM = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 _URL = re.compile(r"https?://\S+")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -40,12 +39,6 @@ def distribution_problem(name: str) -> str | None:
     if _DISTRIBUTION.fullmatch(name):
         return None
     return f"distribution name {name!r} must be ASCII letters, digits, and dots, dashes or underscores between them"
-
-
-def program_problem(name: str) -> str | None:
-    if _PROGRAM.fullmatch(name):
-        return None
-    return f"program {name!r} must be lower-case letters and digits, with single dashes or underscores between them"
 
 
 def version_problem(text: str) -> str | None:

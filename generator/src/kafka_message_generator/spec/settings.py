@@ -42,7 +42,6 @@ class Settings:
     classifiers: tuple[str, ...] = ()
     requires_python: str = f">={checks.OLDEST_PYTHON}"
     readme: str | None = None  # text of the package's README
-    program: str | None = None  # name of the installed command
     components: tuple[str, ...] | None = None  # optional components; None: those that the messages require
     headers: str = "own"  # ``own`` or ``kafka``
     one_way: tuple[str, ...] = ()  # requests without response
@@ -82,7 +81,6 @@ def _read(node: Node, specs: Path, problems: Problems) -> Settings:
         classifiers=package.texts("classifiers", checks.classifier_problem),
         requires_python=package.checked("requires-python", checks.python_problem) or Settings.requires_python,
         readme=package.file("readme", checks.file_problem),
-        program=package.checked("program", checks.program_problem),
         components=components if "components" in package.members else None,
         headers=protocol.choice("headers", HEADERS, "own"),
         one_way=protocol.texts("one-way", checks.line_problem),

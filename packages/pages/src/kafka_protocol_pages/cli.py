@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = definitions.load(arguments.specs)
     identity = identity_of(loaded, arguments.package)
     try:
-        package = Package(identity.import_name, identity.program)
+        package = Package(identity.import_name)
         samples = tuple(_samples(arguments, package, is_kafkas=loaded.release is not None))
         release = f"Kafka {loaded.release}" if loaded.release else f"{identity.distribution} {identity.version}"
         title = "Kafka protocol" if loaded.release else f"{identity.distribution} protocol"

@@ -41,9 +41,9 @@ class Explanation(Protocol):
 class Package:
     """A generated package. Raises PagesError if the package or its component ``explain`` is not installed."""
 
-    def __init__(self, name: str, program: str | None) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.command = program or ("kafka-messages" if name == "kafka_messages" else f"kafka-messages --package {name}")
+        self.command = "kafka-messages" if name == "kafka_messages" else f"kafka-messages --package {name}"
         self._explain = self.module("explain")
 
     def module(self, name: str) -> ModuleType:

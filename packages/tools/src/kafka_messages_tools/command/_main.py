@@ -24,17 +24,14 @@ if TYPE_CHECKING:
     from ..package import Package
 
 
-def main(arguments: Sequence[str] | None = None, package: str | None = None) -> int:
-    """Run one command line and return its exit status.
-
-    ``package`` is the import name of the default package.
-    """
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # open until exit
     try:
-        status = _run(words, program(package), package or DEFAULT)
+        status = _run(words, program())
         sys.stdout.flush()
     except BrokenPipeError:
         # Redirect the flush at exit, which must not fail on the closed pipe.
@@ -45,19 +42,19 @@ def main(arguments: Sequence[str] | None = None, package: str | None = None) -> 
     return status
 
 
-def program(package: str | None) -> str:
+def program() -> str:
     name = os.path.basename(sys.argv[0]) if sys.argv else ""
     is_module = name in ("__main__.py", "", "-c", "-m")
-    return f"python -m {package or __name__.partition('.')[0]}" if is_module else name
+    return f"python -m {__name__.partition('.')[0]}" if is_module else name
 
 
-def _run(words: list[str], prog: str, default: str) -> int:
+def _run(words: list[str], prog: str) -> int:
     at = _subcommand_at(words)
     name, rest = (words[at], words[at + 1 :]) if at < len(words) else ("", [])
     if name == "help":
         name, rest = (rest[0], ["--help"]) if rest else ("", [])
     try:
-        package, is_version = _top_options(words[:at], prog, default)
+        package, is_version = _top_options(words[:at], prog)
         if name:
             return _run_subcommand(name, rest, prog, package)
         found = load_package(package)
@@ -79,15 +76,15 @@ def _subcommand_at(words: list[str]) -> int:
     return len(words)
 
 
-def _top_options(words: list[str], prog: str, default: str) -> tuple[str, bool]:
+def _top_options(words: list[str], prog: str) -> tuple[str, bool]:
     if words in ([], ["--help"], ["-h"], ["--version"]):
-        return default, words == ["--version"]
+        return DEFAULT, words == ["--version"]
     from ._arguments import Parser, add_top_options
 
     parser = Parser(prog, add_help=False)
     add_top_options(parser)
     given = parser.parse([word for word in words if word not in ("-h", "--help")])
-    return given.package or default, given.version
+    return given.package or DEFAULT, given.version
 
 
 def _run_subcommand(name: str, words: list[str], prog: str, default: str) -> int:

@@ -28,10 +28,10 @@ def run(given: Namespace, out: Output, package: Package) -> int:
     """Print the script. Raises UsageError under ``python -m``, unless the package is ``kafka_messages``."""
     from .._main import program
 
-    prog = program(None)
+    prog = program()
     if " " in prog and package.name != DEFAULT:
-        what = "completion does not work with python -m; run the package's own command"
-        raise UsageError(f"{what} (program in package.toml)")
+        what = f"run {PROGRAM} --package {package.name} completion {given.shell}"
+        raise UsageError(f"completion does not work with python -m; {what}")
     prog = PROGRAM if " " in prog else prog
     out.line(script(given.shell, prog, package).rstrip("\n"))
     return 0
