@@ -295,7 +295,7 @@ def test_unwritable_output_is_reported(
         (tmp_path / "out").write_text("a file")
     else:
         (tmp_path / "out/pyproject.toml").mkdir(parents=True)
-        (tmp_path / "out/MANIFEST").write_text("{}")
+        (tmp_path / "out/MANIFEST").write_text('{"package": "own", "files": {}}')
     arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "own"]
     assert cli.main(["generate", *arguments]) == 1
     assert capsys.readouterr() == ("", f"{tmp_path / blocked}: {reason}\n")

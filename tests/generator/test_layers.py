@@ -26,7 +26,7 @@ PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
 TOOLS = ROOT / "packages" / "tools" / "src" / "kafka_messages_tools"
 RECORDS = ROOT / "packages" / "records" / "src" / "kafka_records"
 STAGES = (
-    *("spec", "rules", "plan", "compat", "merging", "definitions"),
+    *("files", "spec", "rules", "plan", "compat", "merging", "definitions"),
     *("render", "export", "cost", "output", "cli"),
 )
 """Stages of the generator; each may import itself and earlier ones."""
@@ -182,6 +182,14 @@ def test_distribution_has_no_duplicate_functions(folder: Path) -> None:
                 if len(body) > 1 and (other := first.setdefault(shape(node, body), place)) != place:
                     twice.append(f"{place} is {other}")
     assert twice == []
+
+
+def test_copies_of_a_function_are_equal() -> None:
+    """The generator and ``kafka_records``, which cannot import each other, have copies of ``replace_file``."""
+    paths = [GENERATOR / "files.py", RECORDS / "files.py"]
+    assert len({path.read_text(encoding="utf-8") for path in paths}) == 1
+    found = [path for path in ROOT.glob("*/**/src/**/*.py") if "def replace_file(" in path.read_text(encoding="utf-8")]
+    assert sorted(found) == sorted(paths)
 
 
 def test_class_name_has_one_meaning() -> None:

@@ -8,14 +8,17 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
 from kafka_message_generator import cli, definitions, output
+from kafka_message_generator.files import replace_file
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import identity_of
 from tests.support.building import write_specs
+from tests.support.full_disk import fill_disk
 from tests.support.output import (
     PROBE,
     arguments,
@@ -123,34 +126,56 @@ def test_only_changed_files_are_written(generated: package.PackageRequest, capsy
     before = modification_times(generated.output)
     assert generate(generated) == 0
     after = modification_times(generated.output)
-    changed = {name for name in after if after[name] != before.get(name)}
+    changed = {name for name in contents(generated.output) if after[name] != before.get(name)}
     assert changed == {"MANIFEST", "src/sample_package/messages/probe.py"}
     assert f"{generated.output}: {len(contents(generated.output))} files, 2 changed, in " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("change", ["edited", "missing", "stray", "manifest"])
-def test_modified_package_is_restored(generated: package.PackageRequest, change: str) -> None:
+@pytest.mark.parametrize("change", ["edited", "missing"])
+def test_modified_package_is_restored(
+    generated: package.PackageRequest, change: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     wanted = contents(generated.output)
     module = generated.output / "src" / "sample_package" / "messages" / "probe.py"
     if change == "edited":
         module.write_text(module.read_text() + "# edited\n")
-    elif change == "missing":
-        module.unlink()
-    elif change == "stray":
-        (module.parent / "stray.py").touch()
     else:
-        (generated.output / "MANIFEST").write_text("{}")
+        module.unlink()
     assert not output.is_current(generated)
+    capsys.readouterr()
     assert generate(generated) == 0
     assert contents(generated.output) == wanted
+    told = [f"replaced {module}, which was not as generated"] if change == "edited" else []
+    assert capsys.readouterr().out.splitlines()[:-1] == told
+
+
+OUTSIDE = ("../victim.txt", "/victim.txt", "src/../../victim.txt", "", "src//a.py", ".", "a\\b.py", "C:a.py", "a\n.py")
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"[]", b"null", b"{", b'{"files": {}}', b'{"inputs": "x", "files": null}', b"\xff"]
+    "data",
+    [
+        *(b"", b"[]", b"null", b"{", b'{"files": {}}', b'{"inputs": "x", "files": null}', b"\xff"),
+        *(b'{"package": "p", "files": []}', b'{"package": "p", "files": {"a.py": 1}}', b"[" * 100_000),
+        b"<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> other\n",
+        *(json.dumps({"package": "sample_package", "files": {name: "0"}}).encode() for name in OUTSIDE),
+        json.dumps({"package": "../..", "files": {}}).encode(),
+    ],
+    ids=lambda data: repr(data)[:60],
 )
-def test_package_with_invalid_manifest_is_not_up_to_date(generated: package.PackageRequest, data: bytes) -> None:
+def test_damaged_manifest_is_an_error(
+    generated: package.PackageRequest, data: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
     (generated.output / "MANIFEST").write_bytes(data)
-    assert not output.is_current(generated)
+    (generated.output.parent / "victim.txt").write_text("mine")
+    write_specs(generated.specs, message(field("B", about="Changed.")))
+    before = contents(generated.output.parent)
+    capsys.readouterr()
+    assert generate(generated) == check(generated) == 1
+    what = f"{generated.output / 'MANIFEST'} is damaged, so the generated files are unknown"
+    line = f"{what}; restore it, for example from version control, or choose another folder\n"
+    assert capsys.readouterr() == ("", line * 2)
+    assert contents(generated.output.parent) == before
 
 
 def test_every_input_changes_the_inputs_hash(tmp_path: Path) -> None:
@@ -288,9 +313,9 @@ def test_folder_without_manifest_is_not_overwritten(tmp_path: Path, capsys: pyte
     request = request_of(tmp_path)
     request.output.mkdir()
     (request.output / "thesis.txt").write_text("four years of work")
-    assert generate(request) == 1
-    line = f"{request.output} contains files but no MANIFEST, so it is not a generated package; choose another folder\n"
-    assert capsys.readouterr().err == line
+    assert generate(request) == check(request) == 1
+    what = f"{request.output} contains files but no MANIFEST, so it is not a generated package"
+    assert capsys.readouterr() == ("", f"{what}; restore MANIFEST, or choose another folder\n" * 2)
     assert contents(request.output) == {"thesis.txt": b"four years of work"}
 
 
@@ -316,12 +341,150 @@ def test_package_may_be_named_build(name: str, tmp_path: Path) -> None:
     assert check(request) == 0
     assert output.is_current(request)
     (request.output / "src" / name / "stray.py").touch()
+    assert output.is_current(request)
     assert check(request) == 1
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"files": []}', '{"files": 1, "inputs": 1}', "\xff"])
-def test_package_with_broken_manifest_is_regenerated(generated: package.PackageRequest, text: str) -> None:
-    (generated.output / "MANIFEST").write_bytes(text.encode("latin-1"))
-    assert not output.is_current(generated)
+def renamed(request: package.PackageRequest) -> Path:
+    """Rename the only message, so that its module has to be deleted; return the module's path."""
+    (request.specs / "Probe.json").unlink()
+    write_specs(request.specs, message(field("A", about="Sample."), name="Other"))
+    return request.output / "src" / "sample_package" / "messages" / "probe.py"
+
+
+def test_files_of_others_stay(generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = generated.output
+    for command in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "m"]):
+        subprocess.run(["git", "-C", str(folder), *command], check=True)
+    others = [
+        ".env",
+        "tests/test_mine.py",
+        ".gitlab-ci.yml",
+        "notes/plan.txt",
+        "src/other/__init__.py",
+        "build/lib/x.py",
+    ]
+    others += ["src/sample_package/data.json", "src/sample_package/messages/mine.py"]
+    for name in others:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("mine")
+    before = contents(folder)
+    module = renamed(generated)
+    capsys.readouterr()
     assert generate(generated) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0], len(lines)) == (f"deleted {module}", 2)
+    after = contents(folder)
+    assert {name: after.get(name) for name in before if name.startswith(".git/")}.items() <= before.items()
+    assert [after.get(name) for name in others] == [b"mine"] * len(others)
+    subprocess.run(["git", "-C", str(folder), "fsck", "--strict"], check=True, capture_output=True)
     assert output.is_current(generated)
+
+
+def edit(path: Path) -> None:
+    path.write_text(path.read_text() + "# mine\n")
+
+
+def link(path: Path) -> None:
+    path.rename(path.parents[4] / "elsewhere.py")
+    path.symlink_to(path.parents[4] / "elsewhere.py")
+
+
+def link_folder(path: Path) -> None:
+    path.parent.rename(path.parents[4] / "elsewhere")
+    path.parent.symlink_to(path.parents[4] / "elsewhere")
+
+
+def make_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    (path / "mine.txt").touch()
+
+
+@pytest.mark.parametrize("change", [edit, link, link_folder, make_folder])
+def test_listed_file_that_is_not_as_generated_is_kept(
+    generated: package.PackageRequest, change: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = renamed(generated)
+    change(module)
+    before = contents(generated.output.parent)
+    capsys.readouterr()
+    assert generate(generated) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert (printed[0], len(printed)) == (f"kept {module}, which is not as generated", 2)
+    after = contents(generated.output.parent)
+    mine = [name for name in before if "probe.py" in name or "elsewhere" in name]
+    assert [after.get(name) for name in mine] == [before[name] for name in mine] != []
+    assert (
+        "src/sample_package/messages/probe.py" not in json.loads((generated.output / "MANIFEST").read_text())["files"]
+    )
+
+
+def test_listed_file_that_is_missing_is_not_reported(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    renamed(generated).unlink()
+    capsys.readouterr()
+    assert generate(generated) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_deletion_removes_bytecode_but_no_other_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    request = request_of(tmp_path)
+    to = arguments(request)
+    assert cli.main(["generate", *to, "--components", "secrets"]) == 0
+    secrets = request.output / "src" / "sample_package" / "secrets"
+    (secrets / "__pycache__").mkdir()
+    (secrets / "__pycache__" / "__init__.cpython-311.pyc").touch()
+    (secrets / "__pycache__" / "mine.txt").touch()
+    assert cli.main(["generate", *to, "--components", ""]) == 0
+    assert [path.name for path in secrets.rglob("*")] == ["__pycache__", "mine.txt"]
+
+
+@pytest.mark.parametrize("is_equal", [True, False])
+def test_unlisted_file_is_not_overwritten(
+    generated: package.PackageRequest, is_equal: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (generated.specs / "LICENSE").write_text("Do what you like.\n")
+    (generated.specs / "package.toml").write_text('[package]\nlicense-files = ["LICENSE"]\n')
+    path = generated.output / "LICENSE"
+    path.write_text("Do what you like.\n" if is_equal else "All rights reserved.\n")
+    before = contents(generated.output)
+    capsys.readouterr()
+    assert generate(generated) == (0 if is_equal else 1)
+    if is_equal:
+        assert output.is_current(generated)
+        return
+    what = "not listed in MANIFEST, and would be overwritten; move it, or choose another folder"
+    assert capsys.readouterr() == ("", f"{path}: {what}\n")
+    assert contents(generated.output) == before
+
+
+def test_interrupted_run_is_continued(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_specs(generated.specs, message(field("New", about="New."), name="Second"))
+    monkeypatch.setattr(output, "replace_file", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        generate(generated)
+    monkeypatch.undo()
+    assert "src/sample_package/messages/second.py" in (generated.output / "MANIFEST").read_text()
+    assert generate(generated) == check(generated) == 0
+
+
+def _interrupted(path: Path, parts: Iterable[bytes]) -> None:
+    if path.name != "MANIFEST":
+        raise KeyboardInterrupt
+    replace_file(path, parts)
+
+
+def test_full_disk_leaves_the_earlier_file(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_specs(generated.specs, message(field("B", about="Changed.")))
+    before = contents(generated.output)
+    fill_disk(monkeypatch)
+    capsys.readouterr()
+    assert generate(generated) == 1
+    assert capsys.readouterr() == ("", f"{generated.output / 'MANIFEST'}: No space left on device\n")
+    assert contents(generated.output) == before

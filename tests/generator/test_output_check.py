@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 from pathlib import Path
@@ -68,8 +69,8 @@ def test_check_prints_the_generate_command(tmp_path: Path, capsys: pytest.Captur
     request = request_of(tmp_path / "my messages")
     to = [*arguments(request), "--components", "secrets"]
     assert cli.main(["check", *to]) == 1
-    reported, _, command = capsys.readouterr().err.strip().partition("; regenerate it: ")
-    assert reported == f"{request.output} differs from its definitions"
+    reported, _, command = capsys.readouterr().err.strip().partition("; generate it: ")
+    assert reported == f"{request.output} has no package"
     assert shlex.split(command) == ["kafka-message-generator", "generate", *to]
     assert cli.main(shlex.split(command)[1:]) == 0
     assert cli.main(["check", *to]) == 0
@@ -79,39 +80,102 @@ def test_check_reports_missing_and_unexpected_files(
     generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (generated.output / "README.md").unlink()
-    (generated.output / "stray.py").write_text("stray = 1\n")
+    manifest = json.loads((generated.output / "MANIFEST").read_text())
+    manifest["files"]["old.py"] = "0"
+    (generated.output / "MANIFEST").write_text(json.dumps(manifest))
+    (generated.output / "old.py").write_text("old = 1\n")
     assert check(generated) == 1
     printed = capsys.readouterr().out
     assert "+# sample-package\n" in printed
-    assert "--- stray.py (on disk)\n+++ stray.py (generated)\n@@ -1 +0,0 @@\n-stray = 1\n" in printed
-    assert (generated.output / "stray.py").exists()
+    assert "--- old.py (on disk)\n+++ old.py (generated)\n@@ -1 +0,0 @@\n-old = 1\n" in printed
+    assert (generated.output / "old.py").exists()
     assert not (generated.output / "README.md").exists()
 
 
-def test_check_of_missing_package_prints_every_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("is_there", [True, False])
+def test_check_of_missing_package_prints_one_line(
+    is_there: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     request = request_of(tmp_path)
+    if is_there:
+        request.output.mkdir()
     assert check(request) == 1
-    assert capsys.readouterr().out.count("(generated)\n") >= 10
-    assert not request.output.exists()
+    command = shlex.join(["kafka-message-generator", "generate", *arguments(request)])
+    assert capsys.readouterr() == ("", f"{request.output} has no package; generate it: {command}\n")
+    assert request.output.exists() == is_there
 
 
 @pytest.mark.parametrize(
-    ("change", "line"),
-    [
-        ("missing", "src/sample_package/py.typed is empty, and missing on disk"),
-        ("stray", "src/sample_package/stray.py (on disk) is empty, and is not generated"),
-    ],
+    "name", ["tests/test_mine.py", ".git/HEAD", ".env", "src/other/a.py", "src/sample_package/a.txt"]
 )
-def test_check_reports_missing_and_unexpected_empty_files(
-    generated: package.PackageRequest, change: str, line: str, capsys: pytest.CaptureFixture[str]
+def test_check_ignores_files_outside_the_package(generated: package.PackageRequest, name: str) -> None:
+    (generated.output / name).parent.mkdir(parents=True, exist_ok=True)
+    (generated.output / name).write_text("mine")
+    assert check(generated) == 0
+    assert output.is_current(generated)
+
+
+@pytest.mark.parametrize(
+    "name", ["stray.py", "aio/__init__.py", "messages/fast.cpython-311-x86_64-linux-gnu.so", "a.pyi"]
+)
+def test_check_reports_an_unknown_module(
+    generated: package.PackageRequest, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if change == "missing":
-        (generated.output / "src" / "sample_package" / "py.typed").unlink()
-    else:
-        (generated.output / "src" / "sample_package" / "stray.py").touch()
+    path = generated.output / "src" / "sample_package" / name
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
     capsys.readouterr()
     assert check(generated) == 1
-    assert capsys.readouterr().out == f"{line}\n"
+    what = "is not generated, but can be imported from the package; move or delete it"
+    assert capsys.readouterr() == (f"src/sample_package/{name} {what}\n", "")
+    assert generate(generated) == 0
+    assert path.exists()
+
+
+def test_check_reports_a_linked_folder_in_the_package(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (generated.output / "src" / "sample_package" / "more").symlink_to(generated.output.parent)
+    capsys.readouterr()
+    assert check(generated) == 1
+    what = "is not generated, but can be imported from the package; move or delete it"
+    assert capsys.readouterr() == (f"src/sample_package/more {what}\n", "")
+
+
+def list_file(folder: Path, name: str, data: bytes) -> None:
+    """Write a file, and list it in the manifest as one that an earlier run wrote."""
+    manifest = json.loads((folder / "MANIFEST").read_text())
+    manifest["files"][name] = hashlib.sha256(data).hexdigest()
+    (folder / "MANIFEST").write_text(json.dumps(manifest, indent=1) + "\n")
+    (folder / name).write_bytes(data)
+
+
+def difference(folder: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the lines of the difference apart from the one of the manifest."""
+    lines = capsys.readouterr().out.split("\n")
+    at = lines.index("+++ MANIFEST (generated)")
+    end = next(
+        (
+            n
+            for n in range(at, len(lines))
+            if not lines[n].startswith(("+++", "@@", " ", "-", "+")) or lines[n].startswith("--- ")
+        ),
+        len(lines),
+    )
+    return [line for line in lines[: at - 1] + lines[end:] if line]
+
+
+def test_check_reports_missing_and_unexpected_empty_files(
+    generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (generated.output / "src" / "sample_package" / "py.typed").unlink()
+    list_file(generated.output, "src/sample_package/old.py", b"")
+    capsys.readouterr()
+    assert check(generated) == 1
+    assert difference(generated.output, capsys) == [
+        "src/sample_package/old.py (on disk) is empty, and is not generated",
+        "src/sample_package/py.typed is empty, and missing on disk",
+    ]
 
 
 def test_check_reports_different_line_ends(
@@ -126,25 +190,25 @@ def test_check_reports_different_line_ends(
 
 
 def test_check_reports_a_binary_file(generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]) -> None:
-    (generated.output / "stray.bin").write_bytes(b"\xff\xfe\x00")
+    list_file(generated.output, "old.bin", b"\xff\xfe\x00")
     (generated.output / "README.md").write_bytes(b"\xff")
     capsys.readouterr()
     assert check(generated) == 1
-    assert capsys.readouterr().out.splitlines() == [
+    assert difference(generated.output, capsys) == [
         "README.md (on disk) is not UTF-8 text",
-        "stray.bin (on disk) is not UTF-8 text, and is not generated",
+        "old.bin (on disk) is not UTF-8 text, and is not generated",
     ]
 
 
 def test_check_splits_lines_only_at_newlines(
     generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (generated.output / "a.txt").write_text("one\x0ctwo\u2028")
-    (generated.output / "b.txt").write_text("b\n")
+    list_file(generated.output, "a.txt", "one\x0ctwo\u2028".encode())
+    list_file(generated.output, "b.txt", b"b\n")
     capsys.readouterr()
     assert check(generated) == 1
-    assert capsys.readouterr().out.split("\n") == [
+    assert difference(generated.output, capsys) == [
         *("--- a.txt (on disk)", "+++ a.txt (generated)", "@@ -1 +0,0 @@"),
         *("-one\x0ctwo\u2028", "\\ No newline at end of file"),
-        *("--- b.txt (on disk)", "+++ b.txt (generated)", "@@ -1 +0,0 @@", "-b", ""),
+        *("--- b.txt (on disk)", "+++ b.txt (generated)", "@@ -1 +0,0 @@", "-b"),
     ]

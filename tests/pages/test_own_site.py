@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +12,10 @@ import pytest
 
 from kafka_message_generator import cli
 from kafka_protocol_pages import cli as pages
+from kafka_protocol_pages.package import PagesError
+from kafka_protocol_pages.site import write
 from tests.support.building import import_package, unique_name, write_specs
+from tests.support.full_disk import fill_disk
 from tests.support.goldens import matches_golden
 from tests.support.markup import parsed
 from tests.support.specs import field, message
@@ -100,6 +104,31 @@ def test_stale_pages_are_removed(probes: tuple[Path, ModuleType], tmp_path: Path
     assert make(folder, package.__name__, site) == 0
     assert not old.exists()
     assert (site / "CNAME").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["../victim.txt", "/victim.txt", "", "messages", "link/victim.txt", "a\0b", "\udcff/.."]
+)
+def test_list_that_names_other_files_is_an_error(name: str, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write(site, {"messages/A.html": "a"})
+    (tmp_path / "victim.txt").write_text("mine")
+    (site / "link").symlink_to(tmp_path)
+    named = str(tmp_path) + name if name.startswith("/") else name
+    (site / "assets" / "files.txt").write_text(f"messages/A.html\n{named}\n", errors="surrogateescape")
+    what = f"{named!r} is not a file of this site; restore the list, or use an empty folder"
+    with pytest.raises(PagesError, match=re.escape(f"{site / 'assets' / 'files.txt'}: {what}")):
+        write(site, {"messages/B.html": "b"})
+    assert (tmp_path / "victim.txt").read_text() == "mine"
+    assert sorted(path.name for path in (site / "messages").iterdir()) == ["A.html"]
+
+
+def test_full_disk_leaves_the_earlier_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"a.html": "old"})
+    fill_disk(monkeypatch)
+    with pytest.raises(OSError, match=re.escape(f"No space left on device: '{tmp_path / 'a.html'}'")):
+        write(tmp_path, {"a.html": "new"})
+    assert (tmp_path / "a.html").read_text() == "old"
 
 
 def test_unrelated_folder_is_not_overwritten(

@@ -116,7 +116,6 @@ def _rendered(arguments: argparse.Namespace, request: package.PackageRequest, us
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
     identity = identity_of(loaded, request.package)
-    output.check_folder(request.output)
     files = package.render(identity, loaded, _progress)
     files[package.MANIFEST] = package.manifest(request, identity, files, used)
     return files
@@ -135,20 +134,26 @@ def _generate(arguments: argparse.Namespace) -> int:
         return 0
     files = _rendered(arguments, request, package.tools())
     changed = output.write(request.output, files)
-    print(f"{request.output}: {len(files)} files, {len(changed)} changed, in {time.monotonic() - started:.1f} s")
+    print(f"{request.output}: {len(files)} files, {changed} changed, in {time.monotonic() - started:.1f} s")
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> int:
     request = _request(arguments)
     files = _rendered(arguments, request, output.tools_of(request.output))
+    if not output.read_manifest(request.output):
+        print(f"{request.output} has no package; generate it: {_generating(request)}", file=sys.stderr)
+        return 1
     if note := output.other_tools(request.output):
         print(note, file=sys.stderr)
     lines = list(output.difference(request.output, files))
-    sys.stdout.writelines(lines)
+    what = "is not generated, but can be imported from the package; move or delete it"
+    unknown = [f"{name} {what}\n" for name in output.unknown_modules(request.output, files)]
+    sys.stdout.writelines(lines + unknown)
     if lines:
         what = f"{request.output} differs from its definitions; regenerate it"
         print(f"{what}: {_generating(request)}", file=sys.stderr)
+    if lines or unknown:
         return 1
     print(f"{request.output} matches its definitions")
     return 0

@@ -2,51 +2,74 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import io
 import json
-import shutil
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Any
 
+from kafka_message_generator.files import replace_file
 from kafka_message_generator.render.identity import IdentityError
 from kafka_message_generator.render.package import MANIFEST, PackageRequest, inputs_hash, tools
 from kafka_message_generator.spec.settings import Settings
 from kafka_message_generator.spec.source import Location, Problems
 
+# Endings of files in a package that Python or a type checker imports.
+_MODULES = (".py", ".pyc", ".pyd", ".pyi", ".so")
+
+
+def read_manifest(output: Path) -> dict[str, Any]:
+    """Return the manifest of a package; empty if the folder is missing or empty.
+
+    Raises IdentityError for a damaged manifest, and for a folder with other files only.
+    """
+    path = output / MANIFEST
+    found: Any = None
+    try:
+        with contextlib.suppress(ValueError, RecursionError):
+            found = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        if not output.exists() or not any(output.iterdir()):
+            return {}
+        what = f"{output} contains files but no {MANIFEST}, so it is not a generated package"
+        raise IdentityError(f"{what}; restore {MANIFEST}, or choose another folder") from None
+    files = found.get("files") if isinstance(found, dict) else None
+    if isinstance(files, dict) and all(map(_is_entry, (*files, found.get("package")), (*files.values(), ""))):
+        manifest: dict[str, Any] = found
+        return manifest
+    what = f"{path} is damaged, so the generated files are unknown"
+    raise IdentityError(f"{what}; restore it, for example from version control, or choose another folder")
+
+
+def _is_entry(name: object, digest: object) -> bool:
+    """Return whether ``name`` is a path below a folder, and ``digest`` a text."""
+    is_text = isinstance(name, str) and isinstance(digest, str)
+    return is_text and all(part.strip(".") and re.fullmatch(r"[\w.-]+", part) for part in str(name).split("/"))
+
 
 def is_current(request: PackageRequest) -> bool:
-    """Return whether the manifest matches the inputs, the tools and the files on disk."""
-    path = request.output / MANIFEST
-    if not path.exists():
-        return False
+    """Return whether the manifest matches the inputs, the tools and its files on disk. Raises IdentityError."""
+    manifest = read_manifest(request.output)
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        hashes = dict(manifest["files"])
-        if manifest["inputs"] != inputs_hash(request) or manifest["tools"] != tools():
+        if not manifest or (manifest.get("inputs"), manifest.get("tools")) != (inputs_hash(request), tools()):
             return False
-    except (ValueError, KeyError, TypeError, OSError):
-        return False  # a broken manifest is replaced; loading reports unreadable inputs
-    present = {file.relative_to(request.output).as_posix(): file for file in _files(request.output)}
-    present.pop(MANIFEST, None)
-    return present.keys() == hashes.keys() and all(
-        hashlib.sha256(file.read_bytes()).hexdigest() == hashes[name] for name, file in present.items()
-    )
+    except OSError:
+        return False  # loading reports unreadable inputs
+    return all(_digest(request.output / name) == digest for name, digest in manifest["files"].items())
 
 
-def check_folder(output: Path) -> None:
-    """Raise IdentityError if the folder has files but is not a generated package."""
-    if output.exists() and any(output.iterdir()) and not (output / MANIFEST).exists():
-        raise IdentityError(
-            f"{output} contains files but no {MANIFEST}, so it is not a generated package; choose another folder"
-        )
+def _digest(path: Path) -> str | None:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
 def check_owner(request: PackageRequest, settings: Settings, problems: Problems) -> None:
     package = request.package or settings.import_name
-    owner = _manifest(request.output).get("package", package)
+    owner = read_manifest(request.output).get("package", package)
     if package is None or owner == package:
         return
     place = Location("command line", 1, "--package") if request.package else settings.places["import-name"]
@@ -56,7 +79,7 @@ def check_owner(request: PackageRequest, settings: Settings, problems: Problems)
 
 def tools_of(output: Path) -> dict[str, str]:
     """Return the tool versions in the manifest, or the current versions if the manifest has none."""
-    found = _manifest(output).get("tools")
+    found = read_manifest(output).get("tools")
     return {name: str(version) for name, version in found.items()} if isinstance(found, dict) else tools()
 
 
@@ -69,54 +92,74 @@ def other_tools(output: Path) -> str | None:
     return f"{output} was generated with {before}, but {now} are installed; this may cause differences"
 
 
-def _manifest(output: Path) -> dict[str, Any]:
-    try:
-        found = json.loads((output / MANIFEST).read_text(encoding="utf-8"))
-    except (ValueError, OSError):
-        return {}
-    return found if isinstance(found, dict) else {}
+def write(output: Path, files: dict[str, str], tell: Callable[[str], None] = print) -> int:
+    """Delete files that only the earlier manifest lists, write changed files, and return the number of changes.
 
-
-def write(output: Path, files: dict[str, str]) -> list[str]:
-    """Write the files, delete all others except build artifacts, and return the written and deleted paths."""
-    changed = []
-    for file in _files(output):
-        name = file.relative_to(output).as_posix()
-        if name not in files:
-            _remove(file, output)
-            if name.startswith("src/"):
-                _remove(_build_copy(file, output), output)
-            changed.append(name)
-    for name, text in sorted(files.items()):
+    Deletions, and listed files that are not as generated, are reported to ``tell``; of the latter only those in
+    ``files`` are replaced. Raises IdentityError if a file would replace one that is not listed.
+    """
+    listed = read_manifest(output).get("files", {})
+    deleted = sum(_delete(output, name, listed[name], tell) for name in sorted(listed.keys() - files.keys()))
+    there = {name: digest for name in files if (digest := _digest(output / name)) is not None}
+    new = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
+    foreign = [output / name for name in sorted(there.keys() - {*listed, MANIFEST}) if there[name] != new[name]]
+    if foreign:
+        what = f"not listed in {MANIFEST}, and would be overwritten; move it, or choose another folder"
+        raise IdentityError("\n".join(f"{path}: {what}" for path in foreign))
+    changed = [name for name in files if there.get(name) != new[name]]
+    for name in sorted(changed, key=lambda name: (name != MANIFEST, name)):  # of an interrupted run, all is listed
         path = output / name
-        if not path.exists() or path.read_bytes() != text.encode():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-            changed.append(name)
-    return sorted(changed)
+        if name in listed and there.get(name, listed[name]) != listed[name]:
+            tell(f"replaced {path}, which was not as generated")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, [files[name].encode()])
+    return deleted + len(changed)
 
 
-def _build_copy(file: Path, output: Path) -> Path:
-    """Return the path of a module's copy in setuptools' build folder; the next wheel would contain a stale copy."""
-    return output / "build" / "lib" / file.relative_to(output / "src")
+def _delete(output: Path, name: str, digest: str, tell: Callable[[str], None]) -> int:
+    """Delete a listed file and its copy in setuptools' build folder, which the next wheel would contain."""
+    if os.path.lexists(output / name) and not (is_own_file(output, name) and _digest(output / name) == digest):
+        tell(f"kept {output / name}, which is not as generated")
+        return 0
+    copies = [f"build/lib/{name.removeprefix('src/')}"] if name.startswith("src/") else []
+    found = [output / each for each in (name, *copies) if is_own_file(output, each) and (output / each).exists()]
+    for path in found:
+        path.unlink()
+        tell(f"deleted {path}")
+        _remove_empty(path.parent, output)
+    return len(found)
 
 
-def _remove(file: Path, output: Path) -> None:
-    """Delete a file, and parent folders with nothing but caches, which Python would import as packages."""
-    if not file.exists():
-        return
-    file.unlink()
-    folder = file.parent
-    while folder != output and all(path.name == "__pycache__" for path in folder.iterdir()):
-        shutil.rmtree(folder)
-        folder = folder.parent
+def is_own_file(folder: Path, name: str) -> bool:
+    """Return whether a path leads into a folder without symbolic links, and to no folder."""
+    path = folder / name
+    return "\0" not in name and path.resolve() == Path(f"{folder.resolve()}/{name}") and not path.is_dir()
+
+
+def _remove_empty(folder: Path, output: Path) -> None:
+    """Delete folders with nothing but bytecode, which Python would import as packages."""
+    with contextlib.suppress(OSError):  # not empty
+        while folder != output and all(path.name == "__pycache__" for path in folder.iterdir()):
+            for path in folder.glob("__pycache__/*.pyc"):
+                path.unlink()
+            for path in (*folder.iterdir(), folder):
+                path.rmdir()
+            folder = folder.parent
+
+
+def unknown_modules(output: Path, files: Container[str]) -> list[str]:
+    """Return the modules in the import package that neither ``files`` nor the manifest has."""
+    manifest = read_manifest(output)
+    paths = (output / "src" / manifest["package"]).rglob("*")
+    found = (path for path in paths if path.suffix in _MODULES or (path.is_symlink() and path.is_dir()))
+    names = {path.relative_to(output).as_posix() for path in found if path.parent.name != "__pycache__"}
+    return sorted(name for name in names - manifest["files"].keys() if name not in files)
 
 
 def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
-    """Yield the unified diff from the files on disk to ``files``; a changed file that is not text gets a sentence."""
-    present = {file.relative_to(output).as_posix(): file for file in _files(output)}
-    for name in sorted({*present, *files}):
-        old = present[name].read_bytes() if name in present else None
+    """Yield the unified diff from the listed files on disk to ``files``; a changed file that is not text gets a sentence."""
+    for name in sorted({*read_manifest(output)["files"], *files}):
+        old = (output / name).read_bytes() if (output / name).is_file() else None
         new = files[name].encode() if name in files else None
         if old != new:
             yield from _file_difference(name, old, new)
@@ -143,15 +186,3 @@ def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterato
 
 def _lines(text: str) -> list[str]:
     return list(io.StringIO(text, newline="\n"))
-
-
-def _files(output: Path) -> list[Path]:
-    return sorted(
-        path for path in output.rglob("*") if path.is_file() and not _is_build_artifact(path.relative_to(output).parts)
-    )
-
-
-def _is_build_artifact(parts: tuple[str, ...]) -> bool:
-    # "build" may also be a package name.
-    is_cache = any(part in ("__pycache__", ".mypy_cache") or part.endswith(".egg-info") for part in parts)
-    return is_cache or (parts[0] == "build" and len(parts) > 1)

@@ -12,6 +12,8 @@ from markupsafe import Markup, escape
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export import document
 from kafka_message_generator.export.command import SCHEMA_FILE
+from kafka_message_generator.files import replace_file
+from kafka_message_generator.output import is_own_file
 from kafka_message_generator.render.environment import environment
 from kafka_messages_tools.conversation import exchange_style
 from kafka_protocol_pages import examples, indexes
@@ -263,19 +265,24 @@ ENVIRONMENT.filters["breakable"] = breakable
 def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
     """Write changed files, delete stale ones, and return the paths of both.
 
-    Raises PagesError, before writing, for a folder with files but without an earlier site.
+    Raises PagesError, before writing, for a folder with files but without an earlier site, or if the list of its files
+    names others.
     """
     known = folder / FILE_LIST
     if not known.exists() and folder.is_dir() and any(folder.iterdir()):
         raise PagesError(f"{folder}: not a generated site: it has files but no {FILE_LIST}; use an empty folder")
-    before = set(known.read_text(encoding="utf-8").splitlines()) if known.exists() else set()
+    before = set(known.read_text(encoding="utf-8", errors="surrogateescape").splitlines()) if known.exists() else set()
+    if outside := [name for name in sorted(before - files.keys()) if not is_own_file(folder, name)]:
+        raise PagesError(
+            f"{known}: {outside[0]!r} is not a file of this site; restore the list, or use an empty folder"
+        )
     wanted = {**files, FILE_LIST: "".join(f"{name}\n" for name in sorted(files))}
     changed = []
     for name, text in wanted.items():
         path, data = folder / name, encoded(text)
         if not path.exists() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+            replace_file(path, [data])
             changed.append(name)
     for name in sorted(before - wanted.keys()):
         (folder / name).unlink(missing_ok=True)
