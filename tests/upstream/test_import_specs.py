@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zipfile
 from pathlib import Path
@@ -15,6 +16,7 @@ from kafka_protocol_upstream.kafka.artifacts import CORE, Jars
 from kafka_protocol_upstream.kafka.constants import ERRORS, enum_constants, enum_numbers, error_codes
 from kafka_protocol_upstream.kafka.definitions import import_specs
 from kafka_protocol_upstream.kafka.history import import_history
+from tests.support.full_disk import fill_disk
 
 REQUEST = """// Kafka's files have comments.
 { "apiKey": 3, "type": "request", "name": "AskRequest", "validVersions": "0",
@@ -97,3 +99,45 @@ def test_enum_constant_without_number_raises_history_error(tmp_path: Path) -> No
     with pytest.raises(HistoryError) as caught:
         import_history({"3.0.0": [path]}, tmp_path / "history")
     assert str(caught.value) == f"{path}: cannot read the error codes: enum constants without a numeric argument: OTHER"
+
+
+def test_full_disk_leaves_the_earlier_definition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = jar(tmp_path / "kafka-clients-2.8.2.jar", AskRequest=REQUEST)
+    (tmp_path / "clients").mkdir()
+    (tmp_path / "clients" / "AskRequest.json").write_text(REQUEST)
+    fill_disk(monkeypatch)
+    with pytest.raises(OSError, match=re.escape(f"No space left on device: '{tmp_path / 'SOURCE'}'")):
+        import_specs(Jars("2.8.2", {"kafka-clients": "2.8.2"}, (path,)), tmp_path)
+    assert [each.name for each in (tmp_path / "clients").iterdir()] == ["AskRequest.json"]
+
+
+@pytest.mark.parametrize("name", ["../../../victim", "/victim", "a/b", "", "A\n", "Ünï"])
+def test_name_that_cannot_be_a_file_name_is_an_error(name: str, tmp_path: Path) -> None:
+    path = jar(tmp_path / "kafka-clients-2.8.2.jar", AskRequest=json.dumps(json.loads(RESPONSE) | {"name": name}))
+    with pytest.raises(HistoryError) as raised:
+        import_specs(Jars("2.8.2", {"kafka-clients": "2.8.2"}, (path,)), tmp_path / "specs")
+    place = "kafka-clients-2.8.2.jar!common/message/AskRequest.json"
+    what = "use ASCII letters and digits, and start with a letter"
+    assert str(raised.value) == f"{place}: invalid message name {name!r}; {what}"
+    assert not (tmp_path / "specs").exists()
+
+
+def test_definitions_of_others_are_not_deleted(tmp_path: Path) -> None:
+    path = jar(tmp_path / "kafka-clients-2.8.2.jar", AskRequest=REQUEST)
+    target = tmp_path / "specs"
+    for name in ("mine/Own.json", "clients/Old.json", "package.json"):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_text("{}")
+    changes = import_specs(Jars("2.8.2", {"kafka-clients": "2.8.2"}, (path,)), target)
+    assert changes == ["write SOURCE", "write clients/AskRequest.json", "delete clients/Old.json"]
+    assert (target / "mine" / "Own.json").exists()
+
+
+def test_jar_that_unpacks_to_too_much_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "kafka-clients-2.8.2.jar"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("a.json", "b.json", ERRORS):
+            archive.writestr(name, bytes(40 << 20))
+    what = f"{path}: unpacks to more than 67,108,864 bytes of definitions"
+    with pytest.raises(HistoryError, match=re.escape(what)):
+        import_specs(Jars("2.8.2", {"kafka-clients": "2.8.2"}, (path,)), tmp_path / "specs")

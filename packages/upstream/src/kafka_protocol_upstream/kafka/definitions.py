@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_message_generator.compat.store import HistoryError
+from kafka_message_generator.files import replace_file
 from kafka_message_generator.spec import source
 from kafka_message_generator.spec.annotations import ENTITY_TYPES
 from kafka_message_generator.spec.entities import read_entity_types
 from kafka_message_generator.spec.model import ENTITY_TYPES as KNOWN_TYPES
+from kafka_message_generator.spec.model import NAME
 from kafka_protocol_upstream.kafka import canonical
 from kafka_protocol_upstream.kafka.artifacts import FOLDERS, GROUP, Jars
 from kafka_protocol_upstream.kafka.fixups import completed, fixed
@@ -22,6 +24,7 @@ from kafka_protocol_upstream.kafka.fixups import completed, fixed
 MARK = b'"validVersions"'
 """A property that every definition has, and no other JSON file in the jars."""
 _VERSION = re.compile(r"-[0-9][0-9.]*\.jar$")
+_MOST_BYTES = 64 << 20  # of the definitions of a jar; Kafka's have less than 1 MB
 Log = Callable[[str], None]
 
 
@@ -71,7 +74,10 @@ def definitions_of(release: str, jars: Iterable[Path], log: Log = lambda line: N
 def _json_files(jar: Path) -> list[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(jar) as archive:
-            found = [(name, archive.read(name)) for name in sorted(archive.namelist()) if name.endswith(".json")]
+            names = sorted(name for name in archive.namelist() if name.endswith(".json"))
+            if sum(archive.getinfo(name).file_size for name in names) > _MOST_BYTES:
+                raise HistoryError(f"{jar}: unpacks to more than {_MOST_BYTES:,} bytes of definitions")
+            found = [(name, archive.read(name)) for name in names]
     except zipfile.BadZipFile as error:
         raise HistoryError(f"{jar}: {error}") from error
     return [(name, data) for name, data in found if MARK in data]
@@ -92,6 +98,9 @@ def read_definition(
     plain = node.plain() if node is not None else None
     if problems.errors or not isinstance(plain, dict) or not isinstance(plain.get("name"), str):
         raise HistoryError("\n".join(map(str, problems.errors)) or f"{place}: expected a JSON object with a name")
+    if not NAME.fullmatch(plain["name"]):
+        advice = "use ASCII letters and digits, and start with a letter"
+        raise HistoryError(f"{place}: invalid message name {plain['name']!r}; {advice}")
     return SourceDefinition(plain["name"], folder, place, data, completed(plain))
 
 
@@ -118,7 +127,7 @@ def write_specs(release: str, found: Mapping[str, SourceDefinition], root: Path,
     changes = [f"write {name}" for name, text in sorted(texts.items()) if _write(root / name, text)]
     for path in sorted(root.rglob("*.json")):
         name = path.relative_to(root).as_posix()
-        if name not in texts and name.count("/") and not path.is_dir():
+        if name not in texts and name.partition("/")[0] in FOLDERS.values() and not path.is_dir():
             path.unlink()
             changes.append(f"delete {name}")
     return changes
@@ -159,5 +168,5 @@ def _write(path: Path, text: str) -> bool:
     if path.exists() and path.read_bytes() == text.encode():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    replace_file(path, [text.encode()])
     return True
