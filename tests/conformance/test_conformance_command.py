@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,6 +13,8 @@ import pytest
 from kafka_conformance.command import main
 from kafka_conformance.result import Report, ReportError, Result, SentBytes, load
 from kafka_conformance.text import save_junit
+
+from tests.support.full_disk import fill_disk
 
 TESTEES = Path(__file__).parent / "testees"
 OURS, BROKEN = [sys.executable, str(TESTEES / "ours.py")], [sys.executable, str(TESTEES / "broken.py"), "text"]
@@ -102,6 +106,34 @@ def test_files_are_looked_at_before_the_run(tmp_path: Path, capsys: pytest.Captu
     for option, name in (("--known-failures", "none"), ("--json", "none/a.json"), ("--junit", "none/a.xml")):
         assert main(["codec", option, str(tmp_path / name), "--", "no-such-program"]) == 2
         assert f"No such file or directory: '{tmp_path / name}'" in capsys.readouterr().err
+
+
+def test_looking_at_files_leaves_them_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "old.json").write_text("old")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("new.json", "old.json", "pipe"):  # nobody reads the pipe
+        assert main(["codec", "--json", str(tmp_path / name), "--", "no-such-program"]) == 2
+    assert capsys.readouterr().err == "kafka-conformance: cannot start no-such-program: No such file or directory\n" * 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["old.json", "pipe"]
+    assert (tmp_path / "old.json").read_text() == "old"
+
+
+def test_full_disk_leaves_earlier_reports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = Report("codec", "mine", [Result("A.one", "passed")])
+    report.save(tmp_path / "source.json")
+    old = {name: tmp_path / name for name in ("report.json", "junit.xml", "page.html")}
+    for path in old.values():
+        path.write_text("old")
+    fill_disk(monkeypatch)
+    for write in (lambda: report.save(old["report.json"]), lambda: save_junit(report, old["junit.xml"])):
+        with pytest.raises(OSError, match=re.escape(f"No space left on device: '{tmp_path}")):
+            write()
+    assert main(["report", str(tmp_path / "source.json"), "--html", str(old["page.html"])]) == 2
+    assert f"No space left on device: '{old['page.html']}'" in capsys.readouterr().err
+    assert [path.read_text() for path in old.values()] == ["old"] * 3
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e9"])

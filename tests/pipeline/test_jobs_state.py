@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,7 @@ from kafka_messages_spark.state import _folder
 from kafka_messages_spark.state._folder import FORMAT, ListedFile, ReadPlan, StateFolder
 from kafka_messages_spark.state._rows import StoredReader, writer
 from tests.pipeline.job_files import data, marker, segment
+from tests.support.full_disk import fill_disk
 
 # Bytes of a range in these tests, a few batches.
 MOST = 300
@@ -412,6 +414,19 @@ def test_killed_run_leaves_a_valid_state(place: str, tmp_path: Path) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     plans = equal(logs, state)
     assert bool(plans["checks"].reads) == (not place.endswith("_clean"))
+
+
+def test_full_disk_leaves_the_earlier_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs, state = tmp_path / "logs", tmp_path / "state"
+    segment(logs, "orders-0", data(0))
+    equal(logs, state)
+    place = state / "keys" / "files.json"
+    before = place.read_bytes()
+    fill_disk(monkeypatch)
+    with pytest.raises(OSError, match=re.escape(f"No space left on device: '{place}'")):
+        StateFolder.open(str(state / "keys"), {}).save(ReadPlan(), [], merged=True)
+    assert place.read_bytes() == before
+    assert not [each for each in place.parent.iterdir() if each.name != place.name and each.suffix != ".parquet"]
 
 
 def test_runs_at_the_same_time_do_not_damage_the_state(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import struct
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +17,7 @@ from kafka_messages_testkit import Exchange, KafkaCluster, KafkaProxy
 
 from kafka_messages_tools.capture import open_capture, read_packets
 from kafka_messages_tools.command import main
+from tests.support.full_disk import fill_disk
 
 
 def metadata(*topics: str) -> MetadataRequest:
@@ -54,6 +56,15 @@ def test_saved_exchanges_are_read_again(tmp_path: Path) -> None:
         saved = frames(cluster.exchanges())
     assert len(saved) == 23
     assert read(tmp_path / "traffic.pcap") == saved
+
+
+def test_full_disk_leaves_the_earlier_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "traffic.pcap"
+    path.write_bytes(b"old")
+    fill_disk(monkeypatch)
+    with KafkaCluster(1) as cluster, pytest.raises(OSError, match=re.escape(f"No space left on device: '{path}'")):
+        cluster.save(path)
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"old"]
 
 
 def test_frames_larger_than_a_packet_are_saved(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from kafka_messages_tools.capture import Exchange, open_capture
 from kafka_messages_tools.command import main
 from kafka_messages_tools.conversation import exchange_html, page
 from tests.support.captures import CAPTURES, captured
+from tests.support.full_disk import fill_disk
 from tests.support.markup import Element, parsed
 from tests.support.packets import Talk, pcap
 
@@ -180,6 +181,17 @@ def test_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert len(list(parsed(text).root.all("div", "exchange"))) == 2
     assert "TOPIC_ALREADY_EXISTS</span>" in text
     assert capsys.readouterr().out == ""
+
+
+def test_full_disk_leaves_the_earlier_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "page.html"
+    target.write_text("old")
+    fill_disk(monkeypatch)
+    assert main(["capture", str(captured("librdkafka.pcap")), "--html", str(target)]) == 2
+    assert capsys.readouterr().err.endswith(f": {target}: No space left on device\n")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 
 
 def test_command_redacts_secrets_and_values(tmp_path: Path) -> None:

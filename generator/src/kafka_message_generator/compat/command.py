@@ -24,6 +24,7 @@ from kafka_message_generator.compat.inputs import (
 from kafka_message_generator.compat.report import CompatReport, compare
 from kafka_message_generator.compat.store import HistoryError
 from kafka_message_generator.compat.waivers import WaiverError, read_waivers, waived
+from kafka_message_generator.files import replace_file
 from kafka_message_generator.spec.source import SpecError
 
 EXAMPLE = "kafka-message-generator compat --old git:main --new specs/kafka"
@@ -66,7 +67,7 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
     try:
         if arguments.past is not None:
             past = impact_page if arguments.impact else page
-            arguments.past.write_text(past(arguments.history), encoding="utf-8", newline="\n")
+            replace_file(arguments.past, [past(arguments.history).encode()])
             return COMPATIBLE
         if arguments.html is not None and not arguments.impact:
             raise CompatInputError("--html: only the report of --impact is printed as HTML; add --impact")
@@ -94,7 +95,7 @@ def _write(text: str) -> None:
 def _impact(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
     report = impact(*_sets(read_folder, arguments))
     if arguments.html is not None:
-        arguments.html.write_text(impact_texts.as_html(report), encoding="utf-8", newline="\n")
+        replace_file(arguments.html, [impact_texts.as_html(report).encode()])
     _write(impact_texts.as_text(report))
     return COMPATIBLE
 

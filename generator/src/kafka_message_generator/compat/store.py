@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kafka_message_generator.files import replace_file
 from kafka_message_generator.spec.versions import Versions
 
 TABLE, DEFINITIONS, ERROR_CODES = "releases.json", "definitions", "error-codes.json"
@@ -286,7 +287,7 @@ def _written(root: Path, files: dict[Path, str]) -> list[str]:
     for path, text in sorted(files.items()):
         if not path.exists() or path.read_bytes() != text.encode():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
+            replace_file(path, [text.encode()])
             changes.append(f"write {path.relative_to(root).as_posix()}")
     for path in sorted((root / DEFINITIONS).rglob("*.json")):
         if path not in files:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kafka_message_generator import definitions
 from kafka_message_generator.export.document import document, text
+from kafka_message_generator.files import replace_file
 
 ABOUT = "write the whole protocol as data for other languages: protocol.json and its JSON Schema"
 EXAMPLE = "kafka-message-generator export --specs specs/kafka --output .work/protocol"
@@ -33,6 +34,6 @@ def write(specs: Path, output: Path) -> tuple[Path, Path]:
     found = text(document(definitions.load(specs)))
     output.mkdir(parents=True, exist_ok=True)
     files = output / DOCUMENT, output / SCHEMA
-    files[0].write_text(found, encoding="ascii", newline="\n")
-    files[1].write_text(SCHEMA_FILE.read_text(encoding="utf-8"), encoding="utf-8", newline="\n")
+    replace_file(files[0], [found.encode("ascii")])
+    replace_file(files[1], [SCHEMA_FILE.read_text(encoding="utf-8").encode()])
     return files

@@ -13,6 +13,8 @@ from typing import NoReturn, TypeVar
 
 from kafka_messages_tools._text import safe
 
+from kafka_records.files import replace_file
+
 from .broker_case import Access, broker_cases
 from .broker_run import run_broker
 from .case import Case, CaseError, selected
@@ -159,7 +161,7 @@ def _report(options: argparse.Namespace) -> int:
     from .html import to_html
 
     page = to_html([load(path) for path in options.files])
-    Path(options.html).write_text(page, encoding="utf-8")
+    replace_file(options.html, [page.encode()])
     return 0
 
 
@@ -168,8 +170,12 @@ def _checked(options: argparse.Namespace, cases: Iterable[C], run: Callable[[lis
     every = list(cases)
     chosen = selected(every, options.only)
     known = known_failures(options.known_failures) if options.known_failures else []
-    for place in filter(None, (options.json, options.junit)):
-        Path(place).open("a", encoding="utf-8").close()
+    for path in map(Path, filter(None, (options.json, options.junit))):
+        if path.is_file() or path.is_dir():
+            path.open("ab").close()
+        elif not path.exists():  # neither a pipe nor a device
+            replace_file(path, [])
+            path.resolve().unlink()
     report = run(chosen)
     report.notes = list(map(safe, report.notes))
     mark_known(report, known, [case.id for case in every])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from kafka_messages_tools._text import safe
+from kafka_records.files import replace_file
 
 from .case import Severity
 
@@ -100,7 +101,7 @@ class Report:
     def save(self, path: str | Path) -> None:
         """Write the report as JSON. Raises OSError."""
         content: dict[str, Any] = {"format": _FORMAT, **asdict(self)}
-        Path(path).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        replace_file(path, [f"{json.dumps(content, indent=1, ensure_ascii=False)}\n".encode()])
 
 
 def load(path: str | Path) -> Report:

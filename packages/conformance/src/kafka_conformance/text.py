@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+from kafka_records.files import replace_file
+
 from .result import NOTABLE, Report, Result, counted
 
 _MOST_DIGITS = 192  # of each side of an exchange
@@ -62,4 +64,4 @@ def save_junit(report: Report, path: str | Path) -> None:
                 failure.text = "\n".join(_lines(result))
             elif result.outcome != "passed":
                 ElementTree.SubElement(case, "skipped", message=f"{result.outcome}: {result.problem}".rstrip(": "))
-    ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+    replace_file(path, [ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)])

@@ -9,6 +9,8 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import TypeAlias
 
+from kafka_records.files import replace_file
+
 from ._exchange import Exchange
 
 Address: TypeAlias = tuple[str, int]
@@ -30,10 +32,10 @@ def save(exchanges: Iterable[Exchange], path: str | Path) -> None:
         connection.add(each)
     # Sorting keeps the order of packets at the same time.
     packets = sorted((packet for each in connections.values() for packet in each.packets()), key=lambda each: each[0])
-    with Path(path).open("wb") as file:
-        file.write(struct.pack("<IHHiIII", _NANOSECONDS, 2, 4, 0, 0, _SNAP, _RAW_IP))
-        for time_ns, packet in packets:
-            file.write(struct.pack("<IIII", *divmod(time_ns, 1_000_000_000), len(packet), len(packet)) + packet)
+    parts = [struct.pack("<IHHiIII", _NANOSECONDS, 2, 4, 0, 0, _SNAP, _RAW_IP)]
+    for time_ns, packet in packets:
+        parts += struct.pack("<IIII", *divmod(time_ns, 1_000_000_000), len(packet), len(packet)), packet
+    replace_file(path, parts)
 
 
 @dataclass(slots=True)

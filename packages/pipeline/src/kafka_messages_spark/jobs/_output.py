@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark._core.errors import invalid_argument
 from kafka_messages_spark.jobs._report import JobReport, JobRun
-from kafka_messages_spark.sources._files import display_path, is_local, open_filesystem
+from kafka_messages_spark.sources._files import display_path, is_local, open_filesystem, write_file
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
@@ -29,8 +29,7 @@ UNREADABLE = ("file", "topic", "partition", "position", "offset", "reason")
 
 def save(report: JobReport, run: JobRun, place: str) -> None:
     filesystem, path, _ = open_filesystem(place)
-    with filesystem.open_output_stream(path) as file:
-        file.write(_written(report, run, place).encode(errors="backslashreplace"))
+    write_file(filesystem, path, _written(report, run, place).encode(errors="backslashreplace"))
     print(f"written: {display_path(place)}", file=sys.stderr, flush=True)
 
 
@@ -44,7 +43,8 @@ def check_place(owner: str, place: str) -> None:
         raise invalid_argument(f"{owner}: --report: folder not found: {folder}")
     if os.path.isdir(path):
         raise invalid_argument(f"{owner}: --report: {path} is a folder, but must be a file")
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+    places = (folder, path) if os.path.isfile(path) or not os.path.exists(path) else (path,)  # no pipe is replaced
+    if not all(os.access(each, os.W_OK) for each in places if os.path.exists(each)):
         raise invalid_argument(f"{owner}: --report: no permission to write {path}")
 
 

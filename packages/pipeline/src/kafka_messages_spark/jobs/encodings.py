@@ -24,7 +24,7 @@ from kafka_messages_spark.jobs._job import Job
 from kafka_messages_spark.jobs._local_mode import Input
 from kafka_messages_spark.jobs._report import size
 from kafka_messages_spark.jobs.internal_topics import TOPICS
-from kafka_messages_spark.sources._files import open_filesystem
+from kafka_messages_spark.sources._files import open_filesystem, write_file
 
 TABLE, FRAMES = "table", "frames"
 
@@ -113,8 +113,8 @@ def _plot(job: Job, best: DataFrame, histogram: DataFrame) -> None:
     for row in histogram.where("encoding = 'packed'").join(chosen, ["message", "path"]).collect():
         sizes.setdefault((row["message"], row["path"]), {})[row["bytes"]] = row["values"]
     filesystem, path, _ = open_filesystem(job.args.plot)
-    with filesystem.open_output_stream(path) as file:
-        file.write(document("Integer fields and their encodings", charts.pictures(rows, sizes)).encode())
+    page = document("Integer fields and their encodings", charts.pictures(rows, sizes))
+    write_file(filesystem, path, page.encode())
     print(f"written: {job.args.plot}", file=sys.stderr, flush=True)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
+from kafka_records.files import replace_file
 from kafka_records.segments.names import ending_of
 from pyarrow import fs
 
@@ -191,6 +192,15 @@ def open_filesystem(root: str, owner: str | None = None) -> tuple[Any, str, str]
 def open_file(root: str, path: str) -> Any:
     filesystem, _, _ = open_filesystem(root)
     return open(path, "rb", buffering=0) if is_local(filesystem) else filesystem.open_input_file(path)
+
+
+def write_file(filesystem: Any, path: str, data: bytes) -> None:
+    """Write a whole file; a local one is renamed at the end, as object stores do by themselves. Raises OSError."""
+    if is_local(filesystem):
+        replace_file(path, [data])
+        return
+    with filesystem.open_output_stream(path) as file:
+        file.write(data)
 
 
 class FileView:

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from struct import unpack_from
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
 from kafka_records.format import HEADER, OVERHEAD, SMALLEST
 from pyarrow import fs
 
-from ..sources._files import display_path, is_local, open_file, open_filesystem
+from ..sources._files import display_path, open_file, open_filesystem, write_file
 from ..sources._segment_ranges import Resume
 from ._rows import Live
 
@@ -203,12 +202,7 @@ class StateFolder:
         filesystem.create_dir(folder)
         content = {"format": FORMAT, "options": dict(self.options), "counts": self.counts, "parts": self.parts}
         content["files"] = {name: _entry(file) for name, file in sorted(self.files.items())}
-        path = f"{folder}/{_MANIFEST}"
-        new = f"{path}.{uuid4().hex}" if is_local(filesystem) else path
-        with filesystem.open_output_stream(new) as file:
-            file.write(json.dumps(content).encode())
-        if new != path:
-            filesystem.move(new, path)
+        write_file(filesystem, f"{folder}/{_MANIFEST}", json.dumps(content).encode())
         # Another run may still read what the state listed before.
         self._clean(filesystem, folder, used | {_MANIFEST})
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from kafka_message_generator.files import replace_file
 from kafka_message_generator.spec.annotations import KIPS
 from kafka_message_generator.spec.kips import read_kips
 from kafka_message_generator.spec.source import Problems, SpecError
@@ -103,5 +104,5 @@ def write(specs: Path, found: Kips) -> list[str]:
         for version, kips in sorted(of_message.items())
         for kip in sorted(kips)
     ]
-    (specs / KIPS).write_text("[\n  " + ",\n  ".join(lines) + "\n]\n", encoding="utf-8", newline="\n")
+    replace_file(specs / KIPS, [("[\n  " + ",\n  ".join(lines) + "\n]\n").encode()])
     return [f"write {KIPS}"]

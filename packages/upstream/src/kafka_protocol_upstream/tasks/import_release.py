@@ -19,6 +19,7 @@ from kafka_message_generator.compat.impact import ImpactItem, ImpactReport, impa
 from kafka_message_generator.compat.impact_texts import as_html, as_text
 from kafka_message_generator.compat.inputs import GIT, CompatInputError
 from kafka_message_generator.compat.store import order
+from kafka_message_generator.files import replace_file
 from kafka_message_generator.spec.setting_checks import SETTINGS
 from kafka_message_generator.spec.source import SpecError
 from kafka_protocol_upstream.kafka import history as importer
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             return 1
         print(_at_home("\n".join([*lines, as_text(report)]), copies), end="")
         if arguments.html is not None:
-            arguments.html.write_text(_at_home(as_html(report), copies), encoding="utf-8", newline="\n")
+            replace_file(arguments.html, [_at_home(as_html(report), copies).encode()])
         if arguments.write:
             for home, copy in copies.items():
                 _take_over(copy, home)
@@ -113,7 +114,7 @@ def _take_over(copy: Path, home: Path) -> None:
         target = home / path.relative_to(copy)
         if path.is_file() and not (target.is_file() and target.read_bytes() == path.read_bytes()):
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
+            replace_file(target, [path.read_bytes()])
     for path in sorted(home.rglob("*")):
         if path.is_file() and not (copy / path.relative_to(home)).exists():
             path.unlink()
@@ -218,7 +219,7 @@ def _set_version(path: Path, release: str) -> bool:
     found = _PACKAGE_VERSION.search(text)
     if found is None or found[1].startswith(f"{release}."):
         return False
-    path.write_text(f"{text[: found.start(1)]}{release}.1{text[found.end(1) :]}", encoding="utf-8", newline="\n")
+    replace_file(path, [f"{text[: found.start(1)]}{release}.1{text[found.end(1) :]}".encode()])
     return True
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kafka_message_generator.files import replace_file
 from kafka_message_generator.spec.annotations import ENUMERATIONS, ERRORS
 from kafka_protocol_upstream.kafka.artifacts import BROKER, Jars, resolve
 from kafka_protocol_upstream.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
@@ -115,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     jars = jars_in(arguments.jars, release) if arguments.jars else resolve(release, arguments.work, BROKER)
     with enumerations(jars) as java:
         found = java.updated(json.loads(path.read_text(encoding="utf-8")))
-    path.write_text(render(found), encoding="utf-8", newline="\n")
+    replace_file(path, [render(found).encode()])
     errors = write_errors(jars, arguments.specs / ERRORS)
     print(f"Kafka {release}: {len(found)} enumerations, {errors} error codes")
     return 0

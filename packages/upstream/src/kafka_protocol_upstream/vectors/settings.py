@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafka_message_generator.files import replace_file
 from kafka_message_generator.spec.annotations import SETTINGS
 from kafka_protocol_upstream.kafka.artifacts import BROKER, Jars, resolve
 from kafka_protocol_upstream.vectors.java_oracle import ANSWER_SECONDS, OracleError, call, compiled
@@ -60,6 +61,6 @@ def run(arguments: argparse.Namespace) -> int:
     release = pinned_release(arguments.specs)
     with settings(resolve(release, arguments.work, BROKER)) as java:
         table = java.table()
-    (arguments.specs / SETTINGS).write_text(table, encoding="utf-8", newline="\n")
+    replace_file(arguments.specs / SETTINGS, [table.encode()])
     print(f"Kafka {release}: {len(json.loads(table))} settings")
     return 0

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafka_message_generator.files import replace_file
 from kafka_protocol_upstream.kafka.artifacts import ARTIFACTS, ArtifactError, Jars
 from kafka_protocol_upstream.vectors.definitions import VectorDefinition, read_definitions
 from kafka_protocol_upstream.vectors.java_oracle import Answer, JavaClasses, Oracle, OracleError, error_codes, oracle
@@ -76,7 +77,7 @@ def write_errors(jars: Jars, path: Path) -> int:
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     about = {error["name"]: {"about": error["about"]} for error in known if "about" in error}
     lines = ",\n".join(f"  {json.dumps(error | about.get(error['name'], {}))}" for error in errors)
-    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8", newline="\n")
+    replace_file(path, [f"[\n{lines}\n]\n".encode()])
     return len(errors)
 
 
@@ -85,7 +86,7 @@ def write_apis(jars: Jars, target: Path) -> int:
     with oracle(jars) as java:
         apis = java.apis()
     text = "".join(compact(api) + "\n" for api in apis)
-    (_folder(jars, target) / "apis.jsonl").write_text(text, encoding="utf-8", newline="\n")
+    replace_file(_folder(jars, target) / "apis.jsonl", [text.encode()])
     return len(apis)
 
 
@@ -146,4 +147,4 @@ def write_compressed(path: Path, text: str) -> None:
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
         file.write(content)
-    path.write_bytes(packed.getvalue())
+    replace_file(path, [packed.getvalue()])

@@ -201,12 +201,13 @@ def _explained(exchange: Any, package: Package) -> Iterator[tuple[str, Any, Any]
 
 
 def _page(found: Iterable[Any], given: Namespace, out: Output) -> None:
+    from kafka_records.files import replace_file
+
     from ...conversation import page
 
     name = "standard input" if given.file == "-" else os.path.basename(given.file)
     html = page(found, title=name, show_secrets=out.show_secrets, show_values=given.values)
-    with open(given.html, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(html)
+    replace_file(given.html, [html.encode(errors="backslashreplace")])
 
 
 def _clients(found: Iterable[Any], out: Output, package: Package) -> None:
