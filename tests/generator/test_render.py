@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import kafka_message_generator.render
-from kafka_message_generator import definitions
+from kafka_message_generator import cli, definitions
 from kafka_message_generator.render import environment, package
 from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.codec import read, write
 from kafka_message_generator.render.identity import identity_of
 from kafka_message_generator.render.steps import Choose, Function, Step
-from tests.support.building import build_package, plan_of, print_module, write_specs
+from tests.support.building import build_package, import_package, plan_of, print_module, unique_name, write_specs
 from tests.support.goldens import GOLDENS, matches_golden, stale_goldens
 from tests.support.lines import lines_of_functions, recording
 from tests.support.samples import SAMPLES
@@ -191,3 +191,33 @@ def test_special_characters_in_definitions_are_escaped(name: str, tmp_path: Path
             assert getattr(message_class(), str(each["name"]).lower()) == each["default"]
     for version in range(4):
         assert message_class.read(message_class().write(version), version) == message_class()
+
+
+EVERY_ODD = "".join(
+    map(chr, [*range(0x20), *range(0x7F, 0xA1), 0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x2030)])
+)
+EVERY_ODD += "".join(map(chr, [*range(0x2066, 0x206A), 0xFEFF, 0xFFFF, 0x1F600, 0xE0001]))
+
+
+def test_control_characters_in_descriptions_are_harmless(tmp_path: Path) -> None:
+    about = f"a{EVERY_ODD}b {' '.join(EVERY_ODD)} c"
+    part = [field("X", about=about), field("Y", "string", default=EVERY_ODD, about=about)]
+    definition = message(field("Parts", "[]Part", about=about, fields=part), about=about)
+    specs = write_specs(tmp_path / "specs", definition)
+    (specs / "errors.json").write_text(json.dumps([{"name": "ODD", "code": 1, "retriable": True, "about": about}]))
+    members = [{"name": "ONE", "value": 1, "about": about}]
+    (specs / "enumerations.json").write_text(json.dumps([{"name": "Few", "about": about, "members": members}]))
+    name = unique_name()
+    components = "enums,explain,secrets,testing"
+    to = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", name, "--components", components]
+    assert cli.main(["generate", *to]) == cli.main(["check", *to]) == 0
+    for path in (tmp_path / "out").rglob("*.py"):
+        odd = set(path.read_text(encoding="utf-8")) & set(EVERY_ODD) - {"\n", chr(0x1F600)}
+        assert odd == set(), path
+        compile(path.read_bytes(), str(path), "exec")
+    package = import_package(tmp_path / "out" / "src", name)
+    assert package.Probe.Part().y == EVERY_ODD
+    assert package.Probe.__doc__.startswith("a\\x00\\x01")
+    made = package.Probe(parts=[package.Probe.Part(x=1)])
+    assert package.Probe.read(made.write(3), 3) == made
+    assert cli.main(["export", "--specs", str(specs), "--output", str(tmp_path / "export")]) == 0

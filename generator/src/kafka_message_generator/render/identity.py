@@ -13,9 +13,6 @@ from kafka_message_generator.spec.model import REQUEST, RESPONSE
 from kafka_message_generator.spec.setting_checks import import_name_problem
 from kafka_message_generator.spec.settings import FILE, Settings
 
-# Distribution with the command, captures and the dissector.
-TOOLS = "kafka-messages-tools"
-
 
 class IdentityError(ValueError):
     """Raised for a missing or invalid package name, or an unsuitable output folder."""
@@ -43,7 +40,7 @@ class Identity:
 
     @property
     def extras(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {"tools": [TOOLS]}
+        found: dict[str, list[str]] = {"tools": ["kafka-messages-tools"]}
         for component in (COMPONENTS[name] for name in self.components):
             if component.extra:
                 found[component.extra_name] = list(

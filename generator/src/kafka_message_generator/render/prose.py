@@ -6,6 +6,7 @@ import textwrap
 
 from kafka_message_generator.plan.model import FieldPlan, MessagePlan, StructPlan
 from kafka_message_generator.spec.model import COORDINATOR_KEY, COORDINATOR_VALUE, METADATA
+from kafka_message_generator.spec.source import printable
 from kafka_message_generator.spec.versions import Versions
 
 WIDTH = 110
@@ -16,8 +17,8 @@ def header(source: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Normalize whitespace and quotes for a docstring."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
+    """Normalize whitespace and quotes for a docstring; other control characters become visible."""
+    return printable(" ".join(text.split())).replace("\\", "\\\\").replace('"', "'")
 
 
 def docstring(paragraphs: list[str], indent: int) -> str:
