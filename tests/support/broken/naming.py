@@ -249,8 +249,22 @@ MESSAGES: tuple[Case, ...] = (
         "1: $.headerVersions: headerVersions has the range none, which is empty; remove it",
     ),
     Case(
-        "headerVersions in any order, decreasing, and above the valid versions",
-        text(**ASK, headerVersions={"4+": 1, "0-1": 2, "2-3": 1}),
+        "headerVersions in any order, and above the valid versions",
+        text(**ASK, headerVersions={"4+": 2, "0-1": 1, "2-3": 1}),
+    ),
+    Case(
+        "headerVersions decreasing",
+        text(**ASK, headerVersions={"0-1": "3", "2+": "2"}),
+        "1: $.headerVersions: headerVersions decrease from 3 for 0-1 to 2 for 2+; header versions must not decrease as "
+        "versions increase",
+    ),
+    Case(
+        "headerVersions decreasing in any order, twice",
+        text(**ASK, headerVersions={"4+": 0, "0-1": 10, "2-3": 9}),
+        "1: $.headerVersions: headerVersions decrease from 10 for 0-1 to 9 for 2-3; header versions must not decrease as "
+        "versions increase",
+        "1: $.headerVersions: headerVersions decrease from 9 for 2-3 to 0 for 4+; header versions must not decrease as "
+        "versions increase",
     ),
     Case(
         "headerVersions closed",

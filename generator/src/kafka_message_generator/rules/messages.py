@@ -84,7 +84,7 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
     found = []
     for text, header in ranges.items():
         try:
-            found.append((Versions.parse(text), text))
+            found.append((Versions.parse(text), text, header))
         except VersionsError as error:
             problems.error(place, str(error))
             return
@@ -94,8 +94,8 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
         if message.name == API_VERSIONS_RESPONSE and int(header) != 0:  # KIP-511
             what = f"{message.name} has header {header} in {text}, but clients read it before they know versions"
             problems.error(place, f"{what}; give it header 0 in all versions")
-    expected, last = 0, ""
-    for versions, text in sorted(found):
+    expected, last, before = 0, "", "0"
+    for versions, text, header in sorted(found):
         if versions.empty:
             problems.error(place, f"headerVersions has the range {text}, which is empty; remove it")
         elif versions.lowest > expected:
@@ -105,7 +105,10 @@ def _header_versions(message: Message, ranges: dict[str, str], problems: Problem
             problems.error(
                 place, f"headerVersions has overlapping ranges {last} and {text}; give each version one header"
             )
-        expected, last = max(expected, versions.highest + 1), text
+        if int(header) < int(before):
+            what = f"headerVersions decrease from {before} for {last} to {header} for {text}"
+            problems.error(place, f"{what}; header versions must not decrease as versions increase")
+        expected, last, before = max(expected, versions.highest + 1), text, header
     if expected <= MAX_VERSION:
         problems.error(place, f"headerVersions ends with {last}; the last range must be open, like {expected}+")
 
