@@ -273,7 +273,8 @@ def test_file_name_with_special_characters_is_rejected(
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(PROBE))
     assert cli.main(["generate", "--specs", str(tmp_path / "specs"), "--output", str(tmp_path / "out")]) == 1
-    line = f"{path}:1: $: the generated package cannot contain the file {name!r}; rename it with letters, digits, dots"
+    shown = str(path).replace("\n", "\\n")
+    line = f"{shown}:1: $: the generated package cannot contain the file {name!r}; rename it with letters, digits, dots"
     assert capsys.readouterr().err.startswith(f"{line} and dashes\n1 problem(s)")
 
 
@@ -299,3 +300,101 @@ def test_unwritable_output_is_reported(
     arguments = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "own"]
     assert cli.main(["generate", *arguments]) == 1
     assert capsys.readouterr() == ("", f"{tmp_path / blocked}: {reason}\n")
+
+
+@pytest.mark.parametrize("command", ["generate", "check"])
+@pytest.mark.parametrize("name", ["package.toml", "errors.json", "settings.json", "SOURCE"])
+def test_folder_above_the_settings_is_named(
+    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    specs = write_specs(tmp_path / "all" / "fleet", PROBE)
+    (specs / name).write_text({"package.toml": "", "SOURCE": '{"release": "1.0"}'}.get(name, "[]"))
+    to = ["--output", str(tmp_path / "out"), "--package", "own"]
+    assert cli.main([command, "--specs", str(tmp_path / "all"), *to]) == 1
+    what = (
+        f"package.toml or annotation files are only in folders below this one; name their folder with --specs: {specs}"
+    )
+    problems = f"{tmp_path / 'all'}:1: $: {what}\n1 problem(s); nothing was generated\n"
+    assert capsys.readouterr() == ("", problems)
+    assert cli.main(["generate", "--specs", str(specs), *to]) == 0
+
+
+ODD = "\x1b]0;x\x07\x9b31m\r\u202e\u2066\u2028\u2029\x7f"
+ESCAPED = r"\x1b]0;x\x07\x9b31m\r\u202e\u2066\u2028\u2029\x7f"
+
+
+def test_problems_are_safe_for_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    definition = message(
+        field(ODD, "int8" + ODD), field("B", entityType=ODD), field("C", versions=ODD), name="Probe" + ODD
+    )
+    (specs / "Odd.json").write_text(json.dumps({**definition, ODD: 1, "type" + ODD: 1}))
+    (specs / f"{ODD.replace('/', '')}.json").write_text("{")
+    toml = json.dumps(ODD).replace("\x7f", "\\u007f")
+    (specs / "package.toml").write_text(f"[package]\n{toml} = 1\nname = {toml}\n")
+    commands = [["generate", "--output", str(tmp_path / ODD)], ["check", "--output", str(tmp_path / "out")]]
+    for words in (*commands, ["compat", "--new", str(specs)]):
+        option = ["--old"] if words[0] == "compat" else ["--specs"]
+        assert cli.main([*words, *option, str(specs)]) in (1, 3)
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert all(line.isprintable() for line in err.split("\n")), words
+        assert ESCAPED in err
+
+
+@pytest.mark.parametrize("name", ["no\nsuch\nfolder", ODD])
+def test_names_of_files_are_safe_for_a_terminal(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    specs = write_specs(tmp_path / "specs", PROBE)
+    (tmp_path / name).write_text("a file")
+    shown = f"{tmp_path}/{ESCAPED if name == ODD else 'no' + chr(92) + 'nsuch' + chr(92) + 'nfolder'}"
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / name), "--package", "own"]) == 1
+    assert capsys.readouterr() == ("", f"{shown}: Not a directory\n")
+
+
+def test_check_says_that_kafka_requires_header_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = {"validVersions": "2", "apiKey": 9001}
+    both = ("AskRequest", "request"), ("AskResponse", "response")
+    pair = [message(field("A", about="x"), name=name, type=kind, **more) for name, kind in both]
+    specs = write_specs(tmp_path / "specs", *pair)
+    (specs / "package.toml").write_text('[package]\nimport-name = "own"\n[protocol]\nheaders = "kafka"\n')
+    to = ["--specs", str(specs), "--output", str(tmp_path / "out")]
+    assert cli.main(["generate", *to]) == 0
+    assert "headerVersions" not in capsys.readouterr().err
+    assert cli.main(["check", *to]) == 0
+    what = "has no headerVersions, which are optional here, but which Kafka's own generator requires from 4.5"
+    assert capsys.readouterr().err == f"AskRequest (1 of 2 messages) {what}\n"
+    write_specs(
+        specs, *({**each, "headerVersions": {"0+": "2" if each["type"] == "request" else "1"}} for each in pair)
+    )
+    assert cli.main(["generate", *to]) == cli.main(["check", *to]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["generate", "check"])
+def test_quoted_numbers_and_booleans_of_annotations_are_warnings(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    specs = write_specs(tmp_path / "specs", PROBE)
+    code = {"name": "LATE", "code": " 7", "retriable": True, "refreshMetadata": "True"}
+    (specs / "errors.json").write_text(json.dumps([code]))
+    (specs / "kips.json").write_text('[{"message": "Probe", "versions": "0", "kip": "848"}]')
+    members = [{"name": "ONE", "value": 1, "about": "One."}]
+    (specs / "enumerations.json").write_text(json.dumps([{"name": "Few", "special": "true", "members": members}]))
+    to = ["--specs", str(specs), "--output", str(tmp_path / "out"), "--package", "own"]
+    assert cli.main(["generate", *to]) == 0
+    if command == "check":
+        capsys.readouterr()
+        assert cli.main(["check", *to]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"{specs}/enumerations.json:1: $[0].special: warning: special is the string 'true'; write true without quotes",
+        f"{specs}/errors.json:1: $[0].code: warning: code is the string ' 7'; write 7 without quotes",
+        f"{specs}/errors.json:1: $[0].refreshMetadata: warning: refreshMetadata is the string 'True'; write true without "
+        "quotes",
+        f"{specs}/kips.json:1: $[0].kip: warning: kip is the string '848'; write 848 without quotes",
+    ]
+    (specs / "package.toml").write_text(
+        '[definitions]\naccepted-warnings = ["errors.json", "kips.json", "enumerations.json"]\n'
+    )
+    assert cli.main(["generate", *to]) == 0
+    assert capsys.readouterr().err == ""

@@ -61,7 +61,9 @@ def test_every_problem_of_settings_has_a_case(tmp_path: Path) -> None:
         definitions.load(write_specs(tmp_path / "requests", ASK, ANSWER))
         (tmp_path / "none").mkdir()
         (write_specs(tmp_path / "a\nb", PROBE) / "a\n.json").write_text("{}")
-        for folder in ("none", "a\nb"):
+        for name in ("a", "b"):
+            (write_specs(tmp_path / "above" / name, PROBE) / "package.toml").touch()
+        for folder in ("none", "a\nb", "above"):
             with pytest.raises(SpecError):
                 definitions.load(tmp_path / folder)
     assert lines.missing(calls(CHECKED, "error", "warn", "wrong")) == []

@@ -211,7 +211,7 @@ def test_number_of_more_than_100_digits_is_rejected() -> None:
 
 
 def test_newline_in_path_is_escaped() -> None:
-    assert complaints('{"a\\nb": [}') == [r"Test.json:1: $.'a\nb'[0]: expected a JSON value, found '}'"]
+    assert complaints('{"a\\nb": [}') == [r"Test.json:1: $.a\nb[0]: expected a JSON value, found '}'"]
 
 
 def places(node: Node) -> list[str]:
@@ -290,3 +290,21 @@ def test_location_uses_the_given_file_name(tmp_path: Path) -> None:
     source.load(path, "specs/Crlf.json", problems)
     message = "duplicate property 'a' with different values; remove one (the first is on line 2)"
     assert list(map(str, problems.errors)) == [f"specs/Crlf.json:3: $.a: {message}"]
+
+
+BRACES = "the properties of an object need names and values; for a list write [ and ] instead of { and }"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type": "data",\n "fields": {\n  {"name": "A"}\n]}',
+        '{"type": "data",\n "fields": {  // of both\n  ["A"]\n}}',
+        '{"type": "data",\n "fields": { ]}',
+        '{"type": "data",\n "fields": {"broker"}}',
+        '{"type": "data",\n "fields": {"broker",\n "controller"}}',
+        '{"type": "data",\n "fields": {"broker"]}',
+    ],
+)
+def test_braces_around_a_list_are_named_where_they_open(text: str) -> None:
+    assert complaints(text) == [f"Test.json:2: $.fields: {BRACES}"]

@@ -19,7 +19,8 @@ from kafka_message_generator.export import command as export_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import IdentityError, identity_of
 from kafka_message_generator.spec.components import OPTIONAL, component_problem
-from kafka_message_generator.spec.source import SpecError
+from kafka_message_generator.spec.model import REQUEST, RESPONSE
+from kafka_message_generator.spec.source import SpecError, printable
 
 PROG = "kafka-message-generator"
 EXAMPLES = {
@@ -49,11 +50,11 @@ def reported(run: Callable[[], int]) -> int:
         print(f"{len(error.problems)} problem(s); nothing was generated", file=sys.stderr)
         return 1
     except IdentityError as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error), "\n"), file=sys.stderr)
         return 1
     except OSError as error:
         place = f"{error.filename}: " if error.filename is not None else ""
-        print(f"{place}{error.strerror or error}", file=sys.stderr)
+        print(printable(f"{place}{error.strerror or error}"), file=sys.stderr)
         return 1
 
 
@@ -115,6 +116,10 @@ def _rendered(arguments: argparse.Namespace, request: package.PackageRequest, us
     loaded = definitions.load(request.specs, request.components, partial(output.check_owner, request), request.more)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
+    apis = [each for each in loaded.messages if each.kind in (REQUEST, RESPONSE) and not each.is_removed]
+    if arguments.run is _check and (missing := [each.name for each in apis if each.header_versions is None]):
+        what = "has no headerVersions, which are optional here, but which Kafka's own generator requires from 4.5"
+        print(f"{min(missing)} (1 of {len(missing)} messages) {what}", file=sys.stderr)
     identity = identity_of(loaded, request.package)
     files = package.render(identity, loaded, _progress)
     files[package.MANIFEST] = package.manifest(request, identity, files, used)

@@ -117,13 +117,14 @@ def load(
     folders = {m.name: names[m.location.file].rpartition("/")[0] for m in messages}
     of_files = {name.rpartition("/")[0] for name in names.values()}
     settings_rules.check(settings, messages, of_files, release, problems, unread)
-    warnings, accepted = _warnings(settings, names, problems)
     error_response_annotations, entity_annotations = read_error_responses(specs, problems), read_entities(
         specs, problems
     )
     kafka_settings, secret_annotations = read_kafka_settings(specs, problems), read_secrets(specs, problems)
     enumerations, restriction_annotations = read_enumerations(specs, problems), read_restrictions(specs, problems)
     kip_annotations = read_kips(specs, problems)
+    names_of_all = names | {path.as_posix(): path.name for path in annotations_of(specs)}
+    warnings, accepted = _warnings(settings, names_of_all, problems)
     if problems.errors:
         raise SpecError(problems.errors)
     # Field paths in annotations are only checked in valid definitions.
@@ -184,6 +185,12 @@ def _read(specs: Path, settings: Settings, problems: Problems) -> tuple[list[Mes
         what = "no definitions (*.json) found below this folder" if specs.exists() else "file or folder not found"
         problems.error(Location(specs.as_posix(), 1, "$"), what)
     root = specs.parent if specs.is_file() else specs
+    beside = {path.parent for path in specs.rglob("*") if path.name in (FILE, *ANNOTATIONS)}
+    if beside and root not in beside:
+        inner = ", ".join(sorted(folder.as_posix() for folder in beside))
+        what = f"{FILE} or annotation files are only in folders below this one; name their folder with --specs: {inner}"
+        problems.error(Location(specs.as_posix(), 1, "$"), what)
+        return [], {}
     names = {path.as_posix(): _name(path, root, problems) for path in paths}
     messages = list(_messages({path.as_posix(): path for path in paths}, problems))
     if settings.headers == "kafka":

@@ -222,7 +222,7 @@ def test_slow_response_raises_timeout_error() -> None:
         port: int = broker._writer.get_extra_info("peername")[1]
         return port
 
-    assert run(talk()) == "MetadataRequest: no response from 127.0.0.1 port PORT within 0.05 seconds"
+    assert run(talk()) == "MetadataRequest: no response from 127.0.0.1 port PORT within 0.05 s"
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_silent_peer_is_given_up(is_tls: bool) -> None:
             await ended.wait()
             return str(caught.value).replace(str(port), "PORT")
 
-    assert run(talk()) == "no connection to 127.0.0.1 port PORT within 0.1 seconds"
+    assert run(talk()) == "no connection to 127.0.0.1 port PORT within 0.1 s"
 
 
 def test_peer_that_does_not_read_cannot_delay_close() -> None:

@@ -164,7 +164,7 @@ CASES = [
     Case(
         "key with a newline",
         '[package]\n"a\\nb" = 1\n',
-        "2: $.package.'a\\nb': unknown property 'a\\nb' of the table package of package.toml; expected one of authors, "
+        "2: $.package.a\\nb: unknown property 'a\\nb' of the table package of package.toml; expected one of authors, "
         "classifiers, components, description, import-name, license, license-files, name, readme, "
         "requires-python, urls, version",
     ),

@@ -63,7 +63,7 @@ async def within(seconds: float, what: str) -> AsyncIterator[None]:
             yield
     except TimeoutError as error:
         if timer.expired():
-            raise TimeoutError(f"{what} within {seconds} seconds") from error
+            raise TimeoutError(f"{what} within {seconds:g} s") from error
         raise
 
 

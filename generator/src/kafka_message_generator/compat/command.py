@@ -25,7 +25,7 @@ from kafka_message_generator.compat.report import CompatReport, compare
 from kafka_message_generator.compat.store import HistoryError
 from kafka_message_generator.compat.waivers import WaiverError, read_waivers, waived
 from kafka_message_generator.files import replace_file
-from kafka_message_generator.spec.source import SpecError
+from kafka_message_generator.spec.source import SpecError, printable
 
 EXAMPLE = "kafka-message-generator compat --old git:main --new specs/kafka"
 COMPATIBLE, FINDINGS, NOT_COMPARED = 0, 1, 3
@@ -80,7 +80,7 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
         if not is_found and not report.is_compared:
             raise CompatInputError(f"{report.new} and {report.old} have no released message version in common")
     except (CompatInputError, HistoryError, SpecError, WaiverError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error), "\n"), file=sys.stderr)
         print("nothing was compared", file=sys.stderr)
         return NOT_COMPARED
     _write(formats.FORMATS[arguments.format](report, arguments.level))

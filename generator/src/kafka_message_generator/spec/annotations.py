@@ -76,6 +76,8 @@ def parse_all(nodes: Iterable[Node], what: str, problems: Problems, parse: Parse
         except Missing:
             continue
         properties.finish()
+        for key, (text, place) in properties.quoted.items():
+            problems.warn(place, f"{key} is the string {text!r}; write {text.strip().lower()} without quotes")
         if result is not None:
             found.append(result)
     return found

@@ -11,6 +11,14 @@ from pathlib import Path
 Json = dict[str, "Node"] | list["Node"] | str | int | float | bool | None
 
 
+INDENTED = "\n    "  # start of a further line of a message
+
+
+def printable(text: str, kept: str = "") -> str:
+    """Escape all but printable and ``kept`` characters, such as control characters and those that change direction."""
+    return "".join(each if each.isprintable() or each in kept else repr(each)[1:-1] for each in text)
+
+
 @dataclass(frozen=True, order=True)
 class Location:
     """File, line (from 1) and JSON path (``$.fields[2].type``) of a value."""
@@ -60,7 +68,8 @@ class Problem:
 
     def __str__(self) -> str:
         kind = "warning: " if self.is_warning else ""
-        return f"{self.location}: {kind}{self.message}"
+        lines = f"{self.location}: {kind}{self.message}".split(INDENTED)
+        return INDENTED.join(map(printable, lines))
 
 
 @dataclass(frozen=True)
@@ -119,6 +128,7 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 # Characters, besides a quote, that begin another element after a missing comma, by closing bracket.
 _BEGINNINGS = {"}": (), "]": tuple("{[-0123456789tfn")}
+_BRACES = "the properties of an object need names and values; for a list write [ and ] instead of { and }"
 _MAX_DEPTH = 100
 _MAX_DIGITS = 100  # maximum digits of an integer literal
 
@@ -142,8 +152,8 @@ class _JsonReader:
         self._line_at = max(self.at, self._line_at)
         return Location(self.file, self._line, path)
 
-    def fail(self, path: str, message: str) -> _Stop:
-        self.problems.error(self.location(path), message)
+    def fail(self, path: str, message: str, place: Location | None = None) -> _Stop:
+        self.problems.error(place or self.location(path), message)
         return _Stop()
 
     def skip_blank(self, path: str) -> None:
@@ -196,21 +206,26 @@ class _JsonReader:
 
     def object(self, path: str, depth: int) -> dict[str, Node]:
         members: dict[str, Node] = {}
+        start = self.location(path)
         self.at += 1
         while True:
             self.skip_blank(path)
             if self.peek() == "}":
                 self.at += 1
                 return members
+            if self.peek() in ("{", "[", "]"):
+                raise self.fail(path, _BRACES, start)
             if self.peek() != '"':
                 raise self.fail(path, f"expected a property name in double quotes or '}}', found {self.found()}")
             key = self.string(path)
             self.skip_blank(path)
+            if self.peek() in (",", "]", "}"):
+                raise self.fail(path, _BRACES, start)
             if self.peek() != ":":
                 raise self.fail(path, f"expected ':' after property {key!r}, found {self.found()}")
             self.at += 1
             self.skip_blank(path)
-            node = self.value(f"{path}.{key if key.isprintable() else repr(key)}", depth + 1)
+            node = self.value(f"{path}.{printable(key)}", depth + 1)
             self.add_member(members, key, node)
             self.comma(path, node.location.path, "}")
 

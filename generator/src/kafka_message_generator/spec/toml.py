@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_message_generator.spec import source
-from kafka_message_generator.spec.source import Json, Location, Node, Problems
+from kafka_message_generator.spec.source import Json, Location, Node, Problems, printable
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _TOKEN = re.compile(
@@ -108,8 +108,4 @@ def _paths(value: object, path: Route) -> Iterator[Route]:
 
 
 def _shown(path: Route) -> str:
-    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{_printable(part)}" for part in path)
-
-
-def _printable(key: str) -> str:
-    return key if key.isprintable() else repr(key)
+    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part)}" for part in path)

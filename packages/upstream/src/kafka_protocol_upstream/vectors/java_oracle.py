@@ -190,7 +190,7 @@ def call(command: list[str], seconds: int, stdin: str) -> str:
     try:
         done = subprocess.run(command, input=stdin, capture_output=True, encoding="utf-8", timeout=seconds, check=False)
     except subprocess.TimeoutExpired as error:
-        raise OracleError(f"{name} did not finish within {seconds} seconds") from error
+        raise OracleError(f"{name} did not finish within {seconds:g} s") from error
     if done.returncode != 0:
         raise OracleError(f"{name} failed with exit code {done.returncode}:\n{(done.stderr or done.stdout).strip()}")
     return done.stdout
