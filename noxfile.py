@@ -121,7 +121,7 @@ def types(session: nox.Session) -> None:
         "kafka_protocol_pages",
         "kafka_protocol_upstream",
     )
-    session.run("mypy", *chain.from_iterable(("-p", name) for name in ours))
+    session.run("mypy", "-m", "kafka_messages_testkit_plugin", *chain.from_iterable(("-p", name) for name in ours))
     session.run("mypy", "packages/native/src/kafka_messages_native")
     session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")

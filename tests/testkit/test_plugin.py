@@ -15,7 +15,7 @@ from kafka_messages_testkit.broker.handlers import FAMILIES
 pytest_plugins = ["pytester"]
 # Imported here, because pytester removes the modules that are imported during its tests.
 MESSAGES = [(each.request_class, each.response_name and each.response_class) for each in apis()]
-PLUGIN = ("-p", "kafka_messages_testkit.plugin", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+PLUGIN = ("-p", "kafka_messages_testkit_plugin", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 HEAD = """
 import asyncio
 import pytest
@@ -70,8 +70,14 @@ def test_default(kafka_cluster):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("broker=3", "pytest.mark.kafka has no argument broker; its arguments are brokers, topics, release, seed"),
-        ("3", "pytest.mark.kafka has no argument 3; its arguments are brokers, topics, release, seed"),
+        (
+            "broker=3",
+            "pytest.mark.kafka has no argument broker; its arguments are brokers, topics, release, seed",
+        ),
+        (
+            "3",
+            "pytest.mark.kafka has no argument 3; its arguments are brokers, topics, release, seed",
+        ),
         ("brokers=0", "pytest.mark.kafka: brokers must be a number from 1 on, not 0"),
         (
             "topics=['orders']",
@@ -352,11 +358,38 @@ def test_marker_and_fixtures_are_listed(pytester: pytest.Pytester) -> None:
 
 def test_plugin_imports_no_other_module_of_ours() -> None:
     code = (
-        "import sys, kafka_messages_testkit.plugin\n"
+        "import sys, kafka_messages_testkit_plugin\n"
         "print(sorted(name for name in sys.modules if name.startswith('kafka_')), 'asyncio' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "['kafka_messages_testkit', 'kafka_messages_testkit.plugin'] False\n"
+    assert done.stdout == "['kafka_messages_testkit_plugin'] False\n"
+
+
+def test_pytest_rewrites_the_plugin_only(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an installed distribution with a plugin, pytest rewrites all modules (python/cpython#106905)."""
+    installed = pytester.mkdir("site")
+    (installed / "kit-1.dist-info").mkdir()
+    names = "kafka_messages_testkit/__init__.py", "kafka_messages_testkit_plugin.py"
+    files = {
+        "METADATA": "Metadata-Version: 2.1\nName: kit\nVersion: 1\n",
+        "RECORD": "".join(f"{name},,\n" for name in names),
+        "entry_points.txt": "[pytest11]\nkafka_messages_testkit_plugin = kafka_messages_testkit_plugin\n",
+    }
+    for name, text in files.items():
+        (installed / "kit-1.dist-info" / name).write_text(text)
+    (installed / "kafka_messages_testkit").mkdir()
+    for name in names:
+        (installed / name).touch()  # behind the real ones on the path
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([os.environ["PYTHONPATH"], str(installed)]))
+    pytester.makepyfile("""
+import sys
+
+def test_it(kafka_cluster):
+    loaders = {n: type(m.__loader__).__name__ for n, m in sys.modules.items() if n.startswith("kafka_messages_testkit")}
+    assert [n for n, loader in loaders.items() if "Rewriting" in loader] == ["kafka_messages_testkit_plugin"]
+    assert len(loaders) > 20
+""")
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest").assert_outcomes(passed=1)
 
 
 def test_import_of_the_kit_imports_no_message() -> None:

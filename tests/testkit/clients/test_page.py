@@ -28,7 +28,7 @@ def test_page_has_a_test_for_each_client() -> None:
 def test_first_test_passes(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     test = pytester.makepyfile(TESTS[CLIENTS.index(name)])
-    result = pytester.runpytest_subprocess("-p", "kafka_messages_testkit.plugin", "-p", "no:cacheprovider", test)
+    result = pytester.runpytest_subprocess("-p", "kafka_messages_testkit_plugin", "-p", "no:cacheprovider", test)
     result.assert_outcomes(passed=1)
 
 
@@ -39,7 +39,7 @@ def test_first_test_fails_if_the_commit_does_not(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     text = TESTS[CLIENTS.index(name)].replace('group="billing"', 'group="other"')
     test = pytester.makepyfile(text)
-    result = pytester.runpytest_subprocess("-p", "kafka_messages_testkit.plugin", "-p", "no:cacheprovider", test)
+    result = pytester.runpytest_subprocess("-p", "kafka_messages_testkit_plugin", "-p", "no:cacheprovider", test)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         ["*Failed: DID NOT RAISE*", "*- Kafka exchanges of kafka_cluster -*", "*OffsetCommit v*"]

@@ -11,8 +11,8 @@ import pytest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import KafkaCluster, KafkaProxy
-    from ._kit import Kit
+    from kafka_messages_testkit import KafkaCluster, KafkaProxy
+    from kafka_messages_testkit._kit import Kit
 
 K = TypeVar("K", bound="Kit")
 _ARGUMENTS = ("brokers", "topics", "release", "seed")
@@ -26,7 +26,9 @@ _NO_BROKER = (
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    # Pytest rewrites this module only, see ADR 0017.
+    getattr(pluginmanager.rewrite_hook, "_must_rewrite", set()).discard("kafka_messages_testkit")
     group = parser.getgroup("kafka", "Kafka test kit")
     about = "brokers behind kafka_proxy, such as localhost:9092,localhost:9093"
     group.addoption("--kafka-bootstrap-servers", metavar="SERVERS", help=about)
@@ -43,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
     """Mock cluster of this test, as ``@pytest.mark.kafka`` describes it."""
-    from . import KafkaCluster
+    from kafka_messages_testkit import KafkaCluster
 
     arguments = _arguments(request.node)
     cluster = _made(f"{request.node.nodeid}: pytest.mark.kafka", partial(KafkaCluster, **arguments))
@@ -53,7 +55,7 @@ def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[KafkaCluster]:
 @pytest.fixture
 def kafka_proxy(request: pytest.FixtureRequest, kafka_bootstrap_servers: str) -> Iterator[KafkaProxy]:
     """Fault proxy of this test, in front of the brokers ``kafka_bootstrap_servers``."""
-    from . import KafkaProxy
+    from kafka_messages_testkit import KafkaProxy
 
     seed = _arguments(request.node).get("seed")
     proxy = _made("kafka_bootstrap_servers", partial(KafkaProxy, kafka_bootstrap_servers, seed=seed))
@@ -114,7 +116,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     result = yield
     unused = ""
     for kit in pyfuncitem.stash.get(_KITS, {}).values():
-        from ._rule import UnusedRuleError
+        from kafka_messages_testkit._rule import UnusedRuleError
 
         try:
             kit._check()
