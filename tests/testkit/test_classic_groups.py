@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -22,11 +24,15 @@ from kafka_messages import (
 from kafka_messages.internal_topics import write_versioned
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import GroupMember, KafkaCluster
+from kafka_messages_testkit.broker.classic_group import ClassicGroup, ClassicMember
+from kafka_messages_testkit.broker.groups import Groups
 
 from tests.support.testkit_broker import asked
 from tests.support.testkit_groups import GROUP, Consumer, Scene, played
 
 MEMBER = JoinGroupResponse.JoinGroupResponseMember
+# Members with their protocols, the preferred first, and what ``ClassicGroup.selectProtocol`` of Kafka 4.4.0 returned.
+VOTES = Path(__file__).with_name("assignors.tsv").read_text(encoding="utf-8").splitlines()
 
 
 def joined(consumer: Consumer, leader: Consumer | str, *members: Consumer, skips: bool = False) -> JoinGroupResponse:
@@ -120,6 +126,17 @@ def test_members_vote_for_a_protocol_that_all_support() -> None:
         assert await other.join(protocol_type="connect") == inconsistent
 
     played(play)
+
+
+@pytest.mark.parametrize("row", VOTES)
+def test_a_tie_between_protocols_ends_as_in_kafka(row: str) -> None:
+    """Also for names in one bucket of Java's map, and with more names than its first table holds."""
+    members, chosen = row.split("\t")
+    group = ClassicGroup(GROUP, Groups(Random(1)))
+    for member_id, protocols in (each.split("=") for each in members.split(";")):
+        names = [(name, b"") for name in protocols.split(",")]
+        group.by_id[member_id] = ClassicMember(member_id, None, "client", "/127.0.0.1", names)
+    assert group.voted() == chosen
 
 
 def test_a_member_whose_metadata_changes_starts_a_rebalance() -> None:

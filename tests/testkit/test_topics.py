@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, SupportsIndex
 from uuid import UUID
 
 import pytest
@@ -160,6 +161,28 @@ def test_names_that_differ_in_dots_and_underscores_collide(cluster: KafkaCluster
     cluster.create_topic("of.all_kinds")
     [answer] = asked(cluster.bootstrap_servers, CreateTopicsRequest(topics=[creatable("of_all.kinds")]))
     assert [each.error_code for each in answer.topics] == [ErrorCode.INVALID_TOPIC_EXCEPTION]
+
+
+class Counted(str):
+    """Name that counts how often it is folded."""
+
+    folded = 0
+
+    def replace(self, *arguments: Any, count: SupportsIndex = -1) -> str:
+        Counted.folded += 1
+        return super().replace(*arguments)
+
+
+def test_the_number_of_comparisons_grows_with_the_number_of_topics() -> None:
+    names = [Counted(f"topic.{number}") for number in range(500)]
+    KafkaCluster(topics=dict.fromkeys(names, 1))
+    assert Counted.folded < 10 * len(names)
+
+
+def test_the_name_of_a_deleted_topic_collides_with_none(cluster: KafkaCluster) -> None:
+    cluster.create_topic("of.all")
+    asked(cluster.bootstrap_servers, DeleteTopicsRequest(topic_names=["of.all"], timeout_ms=1000), version=5)
+    cluster.create_topic("of_all")
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -356,6 +379,31 @@ def test_stopping_a_broker_closes_its_connections(cluster: KafkaCluster) -> None
 
     asyncio.run(wait())
     assert not log.waiting
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_keeps_no_port_and_no_connection(cluster: KafkaCluster) -> None:
+    address = "127.0.0.1", ports(cluster)[0]
+    reader, writer = os.pipe()
+    with socket.create_connection(address, timeout=5) as connection:
+        asked(cluster.bootstrap_servers, MetadataRequest())  # the connection before it is accepted too
+        child = os.fork()
+        if child == 0:
+            os.close(writer)
+            os.read(reader, 1)  # until the parent closes its end
+            os._exit(0)
+        try:
+            cluster.stop_broker(1)
+            assert connection.recv(1) == b""
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(address, timeout=5)
+            cluster.start_broker(1)
+            asked(cluster.bootstrap_servers, MetadataRequest())
+        finally:
+            os.close(writer)
+            os.close(reader)
+            os.waitpid(child, 0)
 
 
 def test_brokers_stop_and_start_once(cluster: KafkaCluster) -> None:

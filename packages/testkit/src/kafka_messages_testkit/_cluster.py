@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from kafka_messages import Response
-from kafka_messages.aio import CloseConnection, Listener, serve
+from kafka_messages.aio import Listener, serve
 from kafka_messages.connection import RequestReceived
 from kafka_messages.protocol import encode_response, frame
-from kafka_records import Record
+from kafka_records import MissingCodecError, Record, write_batch
+from kafka_records.format import CODECS
 
-from ._exchange import Exchange
+from ._exchange import MAX_EXCHANGE_BYTES, Exchange
 from ._faults import respond
 from ._group import Group
 from ._kit import Kit
@@ -23,7 +24,8 @@ from ._selectors import Received
 from .broker.batches import now_ms
 from .broker.cluster import BrokerNode, ClusterState, Context
 from .broker.errors import RequestError
-from .broker.handlers import announced, feature_levels, handle
+from .broker.groups import java_hash
+from .broker.handlers import announced, feature_levels, handle, handlers
 
 T = TypeVar("T")
 _HOST = "127.0.0.1"
@@ -35,7 +37,7 @@ class KafkaCluster(Kit):
 
     ``brokers`` is their number; their node ids start at 1. ``topics`` maps names of topics to numbers of partitions.
     ``release``, such as ``2.8``, limits the announced APIs and versions to those of a Kafka release. ``seed`` makes
-    ``probability``, ids and leaders repeatable.
+    ``probability``, ids and leaders repeatable. ``max_exchange_bytes`` limits the memory of recorded exchanges.
 
     Use it in a ``with`` statement, also in asynchronous tests: it runs in a thread. Raises ValueError for an unknown
     release or an invalid number, and OSError without a free port.
@@ -48,8 +50,9 @@ class KafkaCluster(Kit):
         topics: Mapping[str, int] = _NO_TOPICS,
         release: str | None = None,
         seed: int | None = None,
+        max_exchange_bytes: int = MAX_EXCHANGE_BYTES,
     ) -> None:
-        super().__init__(seed)
+        super().__init__(seed, max_exchange_bytes)
         if type(brokers) is not int or brokers < 1:
             raise ValueError(f"brokers must be a number from 1 on, not {brokers!r}")
         _check_types(topics, release)
@@ -173,6 +176,14 @@ class KafkaCluster(Kit):
         """
         self._call(self._state.move_coordinator, key, node_id)
 
+    def _import(self) -> None:
+        super()._import()
+        handlers()
+        for codec in CODECS:
+            with suppress(MissingCodecError):
+                write_batch([Record(value=b"")], compression=codec)
+        java_hash("")
+
     async def _start(self) -> None:
         for node in self._state.nodes.values():
             await self._open(node)
@@ -210,23 +221,15 @@ class KafkaCluster(Kit):
             received_at=time.time(),
             request_data=frame(received.data),
         )
-        self._exchanges.append(exchange)
+        self._exchanges.measure(exchange, is_new=True)
         seen = Received(received.request, node_id, received.identity.client_id, self._state.topics.names)
-        try:
+        with self._ending(exchange):
             response = await respond(self._rules, exchange, seen, partial(self._act, context))
             if response is not None:
                 version, number = received.response_version, received.request.header.correlation_id
                 response = response.downgraded(version)
                 exchange.response_data = encode_response(response, version, number, text="surrogateescape")
             return response
-        except CloseConnection as error:
-            exchange.response_data, exchange.answered_at = error.data, time.time()
-            raise
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # of a handler or a function of a rule, also pytest.fail(); it fails the test
-            self._fail(error)
-            raise CloseConnection from error
 
     async def _act(self, context: Context, message: Any) -> Response | None:
         return await handle(context, message, self._announced)

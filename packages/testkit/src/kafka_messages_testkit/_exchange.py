@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_messages.connection import ClientIdentity
 from kafka_messages.protocol import DecodedRequest
+
+MAX_EXCHANGES = 100_000
+MAX_EXCHANGE_BYTES = 64 << 20
 
 
 @dataclass(slots=True, eq=False)
@@ -59,3 +63,22 @@ class Exchange:
     @property
     def client_id(self) -> str | None:
         return self.identity.client_id
+
+
+class Recording:
+    """The last exchanges, limited by number and memory: a frame and its message count as twice the frame."""
+
+    def __init__(self, max_bytes: int) -> None:
+        if type(max_bytes) is not int or max_bytes < 0:
+            raise ValueError(f"max_exchange_bytes must be a number from 0 on, not {max_bytes!r}")
+        self.max_bytes, self._bytes = max_bytes, 0
+        self.sizes: OrderedDict[Exchange, int] = OrderedDict()  # counted bytes, the oldest exchange first
+
+    def measure(self, exchange: Exchange, is_new: bool = False) -> None:
+        """Count the bytes of an exchange, unless it is forgotten, and forget the oldest ones beyond the limits."""
+        if is_new or exchange in self.sizes:
+            size = 2 * (len(exchange.request_data) + len(exchange.response_data))
+            self._bytes += size - self.sizes.get(exchange, 0)
+            self.sizes[exchange] = size
+        while self._bytes > self.max_bytes or len(self.sizes) > MAX_EXCHANGES:
+            self._bytes -= self.sizes.popitem(last=False)[1]

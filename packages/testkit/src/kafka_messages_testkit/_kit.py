@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
-from kafka_messages import Request
+from kafka_messages import DecodeError, Request
+from kafka_messages.aio import CloseConnection
+from kafka_messages.protocol import ApiKey, api, apis, decode_request, encode_request, encode_response
+from kafka_messages.schema import descriptor_of
 
 from . import _capture
-from ._exchange import Exchange
+from ._exchange import Exchange, Recording
 from ._loop import LoopThread
 from ._rule import Frequency, Rules, Trigger
 from ._selectors import Selectors
 
 R = TypeVar("R", bound=Request[Any])
-MOST_EXCHANGES = 100_000
 
 
 class Kit(ABC):
     """Context manager that runs servers in a thread and applies rules to their requests. Thread-safe."""
 
-    def __init__(self, seed: int | None) -> None:
+    def __init__(self, seed: int | None, max_exchange_bytes: int) -> None:
         self._rules = Rules(seed)
-        self._exchanges: deque[Exchange] = deque(maxlen=MOST_EXCHANGES)
+        self._exchanges = Recording(max_exchange_bytes)
         self._failures: list[BaseException] = []
         self._thread: LoopThread | None = None
         self._nodes: Collection[int] | None = None  # node ids, if they cannot change
@@ -85,14 +88,21 @@ class Kit(ABC):
     def exchanges(
         self, cls: type[Request[Any]] | None = None, *, client_id: str | None = None, node_id: int | None = None
     ) -> list[Exchange]:
-        """Return the last 100,000 exchanges, oldest first, or those of a class, a client or a broker."""
+        """Return the recorded exchanges, oldest first, or those of a class, a client or a broker.
+
+        The oldest are forgotten beyond 100,000 exchanges, or ``max_exchange_bytes`` of frames and messages.
+        """
         return [
             each
-            for each in list(self._exchanges)
+            for each in list(self._exchanges.sizes)
             if (cls is None or isinstance(each.request, cls))
             and client_id in (None, each.client_id)
             and node_id in (None, each.node_id)
         ]
+
+    def clear(self) -> None:
+        """Forget the exchanges so far. Rules keep those that they affected."""
+        self._exchanges = Recording(self._exchanges.max_bytes)
 
     def save(self, path: str | Path) -> None:
         """Write the exchanges to a pcap file, which ``kafka-messages capture`` and Wireshark read. Raises OSError."""
@@ -101,6 +111,7 @@ class Kit(ABC):
     def __enter__(self) -> Self:
         if self._thread is not None:
             raise RuntimeError(f"{type(self).__name__} was started before; create another one")
+        self._import()
         self._thread = LoopThread(type(self).__name__)
         try:
             self._thread.run(self._start())
@@ -137,11 +148,41 @@ class Kit(ABC):
             raise RuntimeError(f"{type(self).__name__} is not started; use it in a with statement")
         return self._thread
 
+    def _import(self) -> None:
+        """Import what requests need, so that the thread of the event loop imports nothing."""
+        for each in apis():
+            if not each.is_removed and (self._served is None or each.key in self._served):
+                descriptor_of(each.request_class)
+                if each.response_name:
+                    descriptor_of(each.response_class)
+        first: Any = api(ApiKey.API_VERSIONS)  # with invalid text, of an older version, and incomplete
+        data = encode_request(first.request_class(client_software_name="\udcff"), 3, 0, text="surrogateescape")[4:]
+        decode_request(data, text="surrogateescape")
+        encode_response(first.response_class().downgraded(0), 0, 0)
+        with suppress(DecodeError):
+            decode_request(data[:-1])
+
     @abstractmethod
     async def _start(self) -> None: ...
 
     @abstractmethod
     async def _stop(self) -> None: ...
+
+    @contextmanager
+    def _ending(self, exchange: Exchange) -> Iterator[None]:
+        """Record how an exchange ends. Raises CloseConnection for an exception of a handler, or a function of a rule."""
+        try:
+            yield
+        except CloseConnection as error:
+            exchange.response_data, exchange.answered_at = error.data, time.time()
+            raise
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # also of pytest.fail(); it fails the test
+            self._fail(error)
+            raise CloseConnection from error
+        finally:
+            self._exchanges.measure(exchange)
 
     def _fail(self, error: BaseException) -> None:
         """Keep an exception of a handler or function; one of several equal ones, as clients repeat requests."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from threading import Thread, current_thread
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 T = TypeVar("T")
 _MOST_SECONDS = 30.0
@@ -17,6 +19,7 @@ _MOST_SECONDS = 30.0
 class LoopThread:
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
+        _threads.add(self)
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -84,3 +87,19 @@ class LoopThread:
         self._thread.join(0.2)
         if self._thread.is_alive():
             logging.getLogger(__name__).warning("the thread %r is still busy", self._thread.name)
+
+
+_threads: WeakSet[LoopThread] = WeakSet()
+
+
+def _close_sockets() -> None:
+    """Close the ports and connections that a forked child inherits; its objects keep the file descriptors."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for selector in (getattr(each.loop, "_selector", None) for each in _threads):  # of asyncio's own loops
+        for number in (selector and selector.get_map()) or ():
+            os.dup2(null, number, inheritable=False)
+    os.close(null)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_sockets)

@@ -14,11 +14,11 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from kafka_messages import Response
-from kafka_messages.aio import CloseConnection, Relay, RelayConnection, relay
+from kafka_messages.aio import Relay, RelayConnection, relay
 from kafka_messages.connection import RequestForwarded, ResponseForwarded
 from kafka_messages.protocol import apis
 
-from ._exchange import Exchange
+from ._exchange import MAX_EXCHANGE_BYTES, Exchange
 from ._faults import frame_of, respond
 from ._kit import Kit
 from ._selectors import Received
@@ -31,17 +31,22 @@ class KafkaProxy(Kit):
     """Proxy with one port per broker, which applies rules to requests and responses.
 
     ``bootstrap_servers`` are addresses of the brokers, such as ``localhost:9092,localhost:9093``; ``ssl_context`` is for
-    connections to them. ``seed`` makes ``probability`` repeatable. All addresses of brokers in responses are replaced,
-    and clients get no fetch sessions, so that each Fetch request names its partitions. Raises ValueError for an
-    invalid address.
+    connections to them. ``seed`` makes ``probability`` repeatable; ``max_exchange_bytes`` limits the memory of recorded
+    exchanges. All addresses of brokers in responses are replaced, and clients get no fetch sessions, so that each Fetch
+    request names its partitions. Raises ValueError for an invalid address or limit.
 
     Use it in a ``with`` statement, also in asynchronous tests: it runs in a thread. Raises OSError without a free port.
     """
 
     def __init__(
-        self, bootstrap_servers: str, *, ssl_context: SSLContext | None = None, seed: int | None = None
+        self,
+        bootstrap_servers: str,
+        *,
+        ssl_context: SSLContext | None = None,
+        seed: int | None = None,
+        max_exchange_bytes: int = MAX_EXCHANGE_BYTES,
     ) -> None:
-        super().__init__(seed)
+        super().__init__(seed, max_exchange_bytes)
         self._brokers = _addresses(bootstrap_servers)
         self._ssl_context = ssl_context
         self._relay: Relay | None = None
@@ -79,7 +84,7 @@ class KafkaProxy(Kit):
         if event.request is None:
             return None  # of an unknown API or version
         passing = _Passing(self, event, connection)
-        self._exchanges.append(passing.exchange)
+        self._exchanges.measure(passing.exchange, is_new=True)
         if event.expects_response:
             self._pending.setdefault(connection, {})[event] = passing
         return await passing.until_forwarded()
@@ -96,7 +101,7 @@ class KafkaProxy(Kit):
             self._topic_names.update({each.topic_id: each.name for each in message.topics if each.name})
         if name == "MetadataResponse":
             self._node_ids |= {(each.host, each.port): each.node_id for each in message.brokers}
-            for exchange in self._exchanges:
+            for exchange in self._exchanges.sizes:
                 if exchange.node_id == UNKNOWN:
                     exchange.node_id = self._node_ids.get(exchange.broker_address, UNKNOWN)
 
@@ -132,16 +137,8 @@ class _Passing:
             client.close()  # no hook of a response does
 
     async def respond(self) -> Response | None:
-        try:
+        with self.proxy._ending(self.exchange):
             return await respond(self.proxy._rules, self.exchange, self.received, self.broker)
-        except CloseConnection as error:
-            self.exchange.response_data, self.exchange.answered_at = error.data, time.time()
-            raise
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # of a rule's function, or a rule that cannot act
-            self.proxy._fail(error)
-            raise CloseConnection from error
 
     async def broker(self, message: Any) -> Response | None:
         self.forwarded.set_result(message)
@@ -158,6 +155,7 @@ class _Passing:
         if not self.forwarded.done():
             response = await self.task
             self.exchange.response_data = frame_of(self.exchange, response)
+            self.proxy._exchanges.measure(self.exchange)
             return response
         message, request = self.forwarded.result(), self.exchange.decoded
         is_changed = message is not request.message
@@ -178,6 +176,7 @@ class _Passing:
         assert response is not None
         after = replace(event.response, message=response).encode(text="surrogateescape")
         self.exchange.response_data = after
+        self.proxy._exchanges.measure(self.exchange)
         return None if after == before else after
 
 

@@ -18,7 +18,7 @@ from kafka_messages.internal_topics import read_versioned
 from kafka_messages.protocol import ErrorCode
 
 from .errors import RequestError
-from .groups import Commit, GroupMember, Groups
+from .groups import Commit, GroupMember, Groups, java_order
 
 NEW_MEMBER_SECONDS = 300.0
 """Time that a new member waits for its first generation (``group.new.member.join.timeout``)."""
@@ -281,10 +281,10 @@ class ClassicGroup:
         self._sync_timer = self._later(self._rebalance_seconds, self._expire_unsynced)
 
     def voted(self) -> str:
-        """Return the protocol with the most votes of those that all members support."""
-        common = self._common()
-        votes = Counter(next(name for name, _ in each.protocols if name in common) for each in self.by_id.values())
-        return votes.most_common(1)[0][0]
+        """Return the protocol with the most votes of those that all members support (``ClassicGroup.selectProtocol``)."""
+        common, members = self._common(), [self.by_id[id] for id in java_order(self.by_id)]
+        votes = Counter(next(name for name, _ in each.protocols if name in common) for each in members)
+        return max(java_order(votes), key=votes.__getitem__)  # of several, the first one in Kafka's map
 
     def joined(self, member_id: str) -> JoinGroupResponse:
         """Return the response to a member of the current generation; the leader gets all members."""

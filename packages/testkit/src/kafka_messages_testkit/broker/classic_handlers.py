@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from kafka_messages import (
     DescribeGroupsRequest,
@@ -16,7 +15,6 @@ from kafka_messages import (
     LeaveGroupResponse,
     ListGroupsRequest,
     ListGroupsResponse,
-    Request,
     Response,
     SyncGroupRequest,
     SyncGroupResponse,
@@ -25,7 +23,7 @@ from kafka_messages.enums import AclOperation, GroupState
 from kafka_messages.protocol import ErrorCode
 
 from .classic_group import ClassicGroup, ClassicMember, names_and_metadata
-from .cluster import Context, Handler
+from .cluster import Context
 from .errors import RequestError, failures
 
 MOST_SESSION_MS = 1_800_000
@@ -258,13 +256,3 @@ async def list_groups(context: Context, request: ListGroupsRequest) -> Response:
         and (not types or group.type in types)
     ]
     return ListGroupsResponse(groups=groups)
-
-
-HANDLERS: dict[type[Request[Any]], Handler] = {
-    JoinGroupRequest: join_group,
-    SyncGroupRequest: sync_group,
-    HeartbeatRequest: heartbeat,
-    LeaveGroupRequest: leave_group,
-    DescribeGroupsRequest: describe_groups,
-    ListGroupsRequest: list_groups,
-}

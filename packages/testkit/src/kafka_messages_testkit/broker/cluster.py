@@ -15,7 +15,7 @@ from kafka_records import Record, write_batch
 
 from .batches import now_ms
 from .errors import RequestError
-from .groups import Groups
+from .groups import Groups, java_hash
 from .log import Log
 from .offsets import Committed, Offsets
 from .partitioner import choose_partition
@@ -62,7 +62,6 @@ class ClusterState:
 
     def create_topic(self, name: str, partitions: int) -> Topic:
         """Create a topic, led by the running brokers in turn. Raises RequestError."""
-        self.topics.check(name, partitions)
         nodes = [node.id for node in self.running] or list(self.nodes)
         first = self.random.randrange(len(nodes))
         return self.topics.create(name, [nodes[(first + index) % len(nodes)] for index in range(partitions)])
@@ -211,12 +210,3 @@ class Context:
 
 Handler: TypeAlias = Callable[[Context, Any], Awaitable[Response | None]]
 """Answers a request; raises RequestError for an error response."""
-
-
-def java_hash(text: str) -> int:
-    """Return the absolute value of Java's ``String.hashCode``."""
-    value = 0
-    for unit in memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H"):
-        value = (31 * value + unit) & 0xFFFFFFFF
-    value = value - (1 << 32) if value >> 31 else value
-    return value & 0x7FFFFFFF

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from kafka_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, Request, Response
+from kafka_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, Response
 from kafka_messages.enums import GroupState
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import Context, Handler
+from .cluster import Context
 from .consumer_assignor import ASSIGNORS
 from .consumer_group import ConsumerGroup
 from .consumer_member import LEFT
 from .errors import RequestError
 
 
-async def heartbeat(context: Context, request: ConsumerGroupHeartbeatRequest) -> Response:
+async def consumer_group_heartbeat(context: Context, request: ConsumerGroupHeartbeatRequest) -> Response:
     """Answer as ``GroupCoordinatorService.consumerGroupHeartbeat``."""
     _check(request, context.version)
     context.check_coordinator(request.group_id)
@@ -74,6 +72,3 @@ def _check(request: ConsumerGroupHeartbeatRequest, version: int) -> None:
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise RequestError(ErrorCode.INVALID_REQUEST, message)
-
-
-HANDLERS: dict[type[Request[Any]], Handler] = {ConsumerGroupHeartbeatRequest: heartbeat}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from kafka_messages import FindCoordinatorRequest, FindCoordinatorResponse, Request, Response
+from kafka_messages import FindCoordinatorRequest, FindCoordinatorResponse, Response
 from kafka_messages.enums import CoordinatorType
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import HOST, Context, Handler
+from .cluster import HOST, Context
 from .errors import RequestError, failures
 
 _KNOWN = (CoordinatorType.GROUP, CoordinatorType.TRANSACTION)
@@ -36,6 +34,3 @@ async def find_coordinator(context: Context, request: FindCoordinatorRequest) ->
     return FindCoordinatorResponse(
         error_message=ErrorCode.NONE.name, node_id=part.node_id, host=part.host, port=part.port
     )
-
-
-HANDLERS: dict[type[Request[Any]], Handler] = {FindCoordinatorRequest: find_coordinator}

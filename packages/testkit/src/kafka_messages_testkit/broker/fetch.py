@@ -12,14 +12,13 @@ from kafka_messages import (
     ListOffsetsResponse,
     OffsetForLeaderEpochRequest,
     OffsetForLeaderEpochResponse,
-    Request,
     Response,
 )
 from kafka_messages.enums import IsolationLevel, ListOffsetsTimestamp
 from kafka_messages.protocol import ErrorCode
 
 from .batches import converted
-from .cluster import Context, Handler
+from .cluster import Context
 from .errors import RequestError, failures
 from .log import Log, Timed
 from .topics import ZERO
@@ -183,10 +182,3 @@ async def offset_for_leader_epoch(context: Context, request: OffsetForLeaderEpoc
                 log = context.led(topic.topic, ZERO, each.partition, each.current_leader_epoch)
                 part.leader_epoch, part.end_offset = log.end_of_epoch(each.leader_epoch)
     return response
-
-
-HANDLERS: dict[type[Request[Any]], Handler] = {
-    FetchRequest: fetch,
-    ListOffsetsRequest: list_offsets,
-    OffsetForLeaderEpochRequest: offset_for_leader_epoch,
-}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, Protocol
@@ -114,3 +114,23 @@ class Groups(dict[str, AnyGroup]):
     def new_id(self) -> str:
         """Return a random UUID, for a member id."""
         return str(UUID(int=self.random.getrandbits(128), version=4))
+
+
+def java_hash(text: str) -> int:
+    """Return the absolute value of Java's ``String.hashCode``."""
+    value = 0
+    for unit in memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H"):
+        value = (31 * value + unit) & 0xFFFFFFFF
+    value = value - (1 << 32) if value >> 31 else value
+    return value & 0x7FFFFFFF
+
+
+def java_order(keys: Iterable[str]) -> list[str]:
+    """Return the distinct keys in the order of a Java ``HashMap`` into which they were put one after the other.
+
+    The order of more than eight keys in one bucket, for which Java rebuilds the bucket or the table, is another one.
+    """
+    found, buckets = dict.fromkeys(keys), 16
+    while len(found) > buckets * 3 // 4:
+        buckets *= 2
+    return sorted(found, key=lambda key: ((value := java_hash(key)) ^ value >> 16) % buckets)

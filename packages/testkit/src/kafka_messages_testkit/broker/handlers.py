@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -25,20 +26,21 @@ FAMILIES = {
     "offset_handlers": ("OffsetCommit", "OffsetFetch"),
     "transaction_handlers": ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),
 }
-"""APIs by module, which is imported at the first request, because message classes take most of the import time."""
+"""APIs by module, which a cluster imports when it starts, because message classes take most of the import time."""
 
-
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """Valid names and versions of clients (KIP-511)."""
 
 
-def handler_of(name: str) -> Handler | None:
-    """Return the handler of an API; None if the cluster does not serve it."""
-    for module, names in FAMILIES.items():
-        if name in names:
-            handlers: dict[type[Request[Any]], Handler] = import_module(f".{module}", __package__).HANDLERS
-            return handlers[api(name).request_class]
-    return None
+@cache
+def handlers() -> dict[type[Request[Any]], Handler]:
+    """Return the handlers by request: the functions with the names of the APIs, in snake case. Import their modules."""
+    return {
+        api(name).request_class: getattr(import_module(f".{module}", __package__), _CAPITAL.sub("_", name).lower())
+        for module, names in FAMILIES.items()
+        for name in names
+    }
 
 
 def feature_levels(release: str | None) -> dict[str, int]:
@@ -79,7 +81,7 @@ async def handle(context: Context, message: Any, announced: Any) -> Response | N
         features = announced.supported_features if version >= 4 else []  # older versions have none from level 0 on
         response: Response = replace(announced, supported_features=features)
         return response
-    handler = handler_of(request.api.name)
+    handler = handlers().get(request.api.request_class)
     if handler is None:
         return error_response(request, ErrorCode.INVALID_REQUEST)
     try:

@@ -11,13 +11,12 @@ from kafka_messages import (
     DescribeTopicPartitionsResponse,
     MetadataRequest,
     MetadataResponse,
-    Request,
     Response,
 )
 from kafka_messages.enums import AclOperation, EndpointType
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import HOST, Context, Handler
+from .cluster import HOST, Context
 from .errors import RequestError, failures
 from .log import Log
 from .topics import INTERNAL, ZERO, Topic, check_name
@@ -147,10 +146,3 @@ async def describe_cluster(context: Context, request: DescribeClusterRequest) ->
         ],
         cluster_authorized_operations=_ON_CLUSTER if request.include_cluster_authorized_operations else _NO_OPERATIONS,
     )
-
-
-HANDLERS: dict[type[Request[Any]], Handler] = {
-    MetadataRequest: metadata,
-    DescribeTopicPartitionsRequest: describe_topic_partitions,
-    DescribeClusterRequest: describe_cluster,
-}

@@ -10,14 +10,13 @@ from kafka_messages import (
     OffsetCommitResponse,
     OffsetFetchRequest,
     OffsetFetchResponse,
-    Request,
     Response,
     TxnOffsetCommitRequest,
 )
 from kafka_messages.protocol import ErrorCode
 
 from .batches import now_ms
-from .cluster import Context, Handler
+from .cluster import Context
 from .errors import RequestError, failures
 from .groups import Commit
 from .offsets import Committed
@@ -145,6 +144,3 @@ def _older(topic: FetchedTopic) -> OffsetFetchResponse.OffsetFetchResponseTopic:
     kind = OffsetFetchResponse.OffsetFetchResponsePartition
     parts = [kind(**{name: getattr(each, name) for name in names}) for each in topic.partitions]
     return OffsetFetchResponse.OffsetFetchResponseTopic(name=topic.name, partitions=parts)
-
-
-HANDLERS: dict[type[Request[Any]], Handler] = {OffsetCommitRequest: offset_commit, OffsetFetchRequest: offset_fetch}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from kafka_messages import ProduceRequest, ProduceResponse, Request, Response
+from kafka_messages import ProduceRequest, ProduceResponse, Response
 from kafka_messages.aio import CloseConnection
 from kafka_messages.protocol import ErrorCode
 from kafka_records import read_headers
 
 from .batches import InvalidRecords, produced_batch
-from .cluster import Context, Handler
+from .cluster import Context
 from .errors import RequestError
 from .topics import INTERNAL
 
@@ -86,6 +86,3 @@ def _is_transactional(records: bytes | None) -> bool:
         return any(batch.is_transactional for batch in read_headers(records or b""))
     except ValueError:
         return False  # an invalid batch is refused later
-
-
-HANDLERS: dict[type[Request[Any]], Handler] = {ProduceRequest: produce}

@@ -10,12 +10,11 @@ from kafka_messages import (
     CreateTopicsResponse,
     DeleteTopicsRequest,
     DeleteTopicsResponse,
-    Request,
     Response,
 )
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import ClusterState, Context, Handler
+from .cluster import ClusterState, Context
 from .errors import RequestError
 from .topics import ZERO
 
@@ -29,13 +28,14 @@ async def create_topics(context: Context, request: CreateTopicsRequest) -> Respo
     response, counts = CreateTopicsResponse(), Counter(topic.name for topic in request.topics)
     if sum(len(topic.assignments) or max(topic.num_partitions, 0) for topic in request.topics) > _MOST_PARTITIONS:
         raise RequestError(ErrorCode.POLICY_VIOLATION, f"A request can create at most {_MOST_PARTITIONS} partitions.")
-    for name in counts:
+    by_name = {topic.name: topic for topic in request.topics}
+    for name, topic in by_name.items():
         made = _Created(name=name, error_message=None)
         response.topics.append(made)
         try:
             if counts[name] > 1:
                 raise RequestError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-            _create(context.cluster, next(each for each in request.topics if each.name == name), made, request)
+            _create(context.cluster, topic, made, request)
         except RequestError as error:
             made.error_code, made.error_message = error.code, error.message
     return response
@@ -94,9 +94,3 @@ async def delete_topics(context: Context, request: DeleteTopicsRequest) -> Respo
         except RequestError as error:
             made.error_code, made.error_message = error.code, error.message or "This topic does not exist."
     return response
-
-
-HANDLERS: dict[type[Request[Any]], Handler] = {
-    CreateTopicsRequest: create_topics,
-    DeleteTopicsRequest: delete_topics,
-}

@@ -31,6 +31,8 @@ class Topics:
     def __init__(self, random: Random) -> None:
         self.by_name: dict[str, Topic] = {}
         self.names: dict[UUID, str] = {}
+        self._folded: set[str] = set()
+        """Names with '_' for '.', which would be the same in metrics (``Topic.unifyCollisionChars``)."""
         self._random = random
 
     def check(self, name: str, partitions: int) -> None:
@@ -38,7 +40,7 @@ class Topics:
         if name in self.by_name:
             raise RequestError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name)
-        if any(other.replace(".", "_") == name.replace(".", "_") for other in self.by_name):
+        if name.replace(".", "_") in self._folded:
             text = f"Topic name {name!r} differs from an existing one in '.' and '_' only."
             raise RequestError(ErrorCode.INVALID_TOPIC_EXCEPTION, text)
         if partitions < 1:
@@ -51,11 +53,13 @@ class Topics:
         topic.partitions = [Log(index, leader) for index, leader in enumerate(leaders)]
         self.by_name[name] = topic
         self.names[topic.id] = name
+        self._folded.add(name.replace(".", "_"))
         return topic
 
     def delete(self, topic: Topic) -> None:
         """Delete a topic. Its id stays unknown from now on."""
         del self.by_name[topic.name], self.names[topic.id]
+        self._folded.discard(topic.name.replace(".", "_"))
         for log in topic.partitions:
             log.notify()  # waiting Fetch requests fail now
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from kafka_messages import (
     AddOffsetsToTxnRequest,
@@ -15,15 +15,15 @@ from kafka_messages import (
     EndTxnResponse,
     InitProducerIdRequest,
     InitProducerIdResponse,
-    Request,
     Response,
     TxnOffsetCommitRequest,
     TxnOffsetCommitResponse,
 )
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import Context, Handler, java_hash
+from .cluster import Context
 from .errors import RequestError, failures
+from .groups import java_hash
 from .offset_handlers import check_commit, committed_from
 from .topics import OFFSETS, ZERO
 from .transactions import NONE, Partition, ProducerIdAndEpoch, Transactions
@@ -64,7 +64,7 @@ def _started(context: Context, request: InitProducerIdRequest) -> ProducerIdAndE
     return transactions.start(name, request.transaction_timeout_ms, expected)
 
 
-async def add_partitions(context: Context, request: AddPartitionsToTxnRequest) -> Response:
+async def add_partitions_to_txn(context: Context, request: AddPartitionsToTxnRequest) -> Response:
     """Answer producers, and from version 4 on other brokers (KIP-890)."""
     if context.version < 4:
         one = AddedTransaction(
@@ -133,7 +133,7 @@ def _offsets_partition(group: str) -> Partition:
     return OFFSETS, java_hash(group) % _OFFSETS_PARTITIONS
 
 
-async def add_offsets(context: Context, request: AddOffsetsToTxnRequest) -> Response:
+async def add_offsets_to_txn(context: Context, request: AddOffsetsToTxnRequest) -> Response:
     response = AddOffsetsToTxnResponse()
     with failures(response), _fencing(context.version >= 2):
         transactions = _coordinated(context, request.transactional_id)
@@ -142,7 +142,7 @@ async def add_offsets(context: Context, request: AddOffsetsToTxnRequest) -> Resp
     return response
 
 
-async def end(context: Context, request: EndTxnRequest) -> Response:
+async def end_txn(context: Context, request: EndTxnRequest) -> Response:
     """Answer as ``KafkaApis.handleEndTxnRequest``: version 5 is that of ``transaction.version`` 2."""
     response = EndTxnResponse()
     with failures(response), _fencing(context.version >= 2):
@@ -154,7 +154,7 @@ async def end(context: Context, request: EndTxnRequest) -> Response:
     return response
 
 
-async def commit_offsets(context: Context, request: TxnOffsetCommitRequest) -> Response:
+async def txn_offset_commit(context: Context, request: TxnOffsetCommitRequest) -> Response:
     """Keep offsets until the transaction ends; from version 5 on also add the group to it (KIP-890)."""
     kind, cluster = TxnOffsetCommitResponse, context.cluster
     response, valid = kind(), []
@@ -191,12 +191,3 @@ def _check_commit(context: Context, request: TxnOffsetCommitRequest, places: lis
         is_abortable=context.version >= 4,
     )
     check_commit(context, request, places)
-
-
-HANDLERS: dict[type[Request[Any]], Handler] = {
-    InitProducerIdRequest: init_producer_id,
-    AddPartitionsToTxnRequest: add_partitions,
-    AddOffsetsToTxnRequest: add_offsets,
-    TxnOffsetCommitRequest: commit_offsets,
-    EndTxnRequest: end,
-}
