@@ -151,6 +151,9 @@ BROKEN: dict[str, dict[str, str]] = {
         ),
     },
     "partitions are not added": {
+        "ADD-PARTITIONS-TO-TXN.new-versions-are-for-brokers": (
+            "the command ended with status 1: transaction: TRANSACTION_ABORTABLE"
+        ),
         "KIP-890.new-versions-need-the-feature": "the command ended with status 1: transaction: TRANSACTION_ABORTABLE",
         "KIP-98.nothing-after-fencing": "no request got PRODUCER_FENCED",
         "KIP-98.partitions-before-records": (
@@ -217,6 +220,11 @@ BROKEN: dict[str, dict[str, str]] = {
             "no JoinGroup follows UNKNOWN_MEMBER_ID; " "the command ended with status 1: group: not committed"
         ),
     },
+    "versions of brokers": {
+        "ADD-PARTITIONS-TO-TXN.new-versions-are-for-brokers": (
+            "AddPartitionsToTxnRequest 5 is for brokers; the highest version of clients is 3"
+        ),
+    },
     "unknown tags": {
         "TAGS.client-skips-unknown-tags": "the command ended with status 1: group: a section of tagged fields is not empty",
     },
@@ -260,7 +268,42 @@ def problems(report: Report) -> dict[str, str]:
 def test_the_client_passes_all_cases(forks: list[str]) -> None:
     report = run([*forks, "nothing"])
     assert problems(report) == {}
-    assert report.counts == {"passed": 34}
+    assert report.counts == {"passed": 35}
+
+
+def test_a_second_client_that_works_in_other_ways_passes_all_cases(forks: list[str]) -> None:
+    report = run(forks)
+    assert problems(report) == {
+        "ADD-PARTITIONS-TO-TXN.new-versions-are-for-brokers": (
+            "AddPartitionsToTxnRequest 5 is for brokers; the highest version of clients is 3"
+        ),
+    }
+    assert report.counts == {"warning": 1, "passed": 34}
+
+
+GROUPS_ONLY = "import os, sys; sys.argv[-2] == 'consume' and sys.exit(77); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+@pytest.mark.parametrize(
+    ("broken", "expected"),
+    [
+        (["nothing"], {}),
+        (["control batch"], BROKEN["control batch"]),
+        (["compacted tail"], BROKEN["compacted tail"]),
+    ],
+)
+def test_a_group_shows_the_fetch_cases_of_a_client_that_has_groups_only(
+    forks: list[str], broken: list[str], expected: dict[str, str]
+) -> None:
+    report = run([sys.executable, "-c", GROUPS_ONLY, *forks, *broken], "TASK.consume", "FETCH.co*")
+    assert problems(report) == expected
+    assert [each.id for each in report.results if each.outcome == "not run"] == ["TASK.consume"]
+
+
+def test_a_group_that_never_fetches_is_not_run() -> None:
+    program = "import sys; sys.exit(print('old broker') or (77 if sys.argv[1] == 'consume' else 1))"
+    [result] = run([sys.executable, "-c", program], "FETCH.control-batch-advances-the-offset").results
+    assert (result.outcome, result.problem) == ("not run", "old broker")
 
 
 @pytest.mark.parametrize("broken", BROKEN)

@@ -40,7 +40,7 @@ def outcomes(report: Report) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("how", "problem"),
     [
-        ("crash", "the testee ended with status 3: out of memory"),
+        ("crash", "the testee ended with status 3: out of memory … note: run again"),
         ("hang", "no answer within 0.5 s"),
         ("flood", "a line of more than 16,777,216 bytes"),
         ("half a line", "the testee ended with status 0"),

@@ -1,6 +1,7 @@
-"""Runs ``ours.py`` in forks of one process, because imports take most of the time of a case.
+"""Runs ``ours.py`` and ``second.py`` in forks of one process, because imports take most of the time of a case.
 
-``forks.py SOCKET BREAK TASK ADDRESS`` runs a task in the process that ``forks.py serve SOCKET`` has started.
+``forks.py SOCKET BREAK TASK ADDRESS`` runs a task of ``ours.py`` in the process that ``forks.py serve SOCKET`` has started;
+without ``BREAK`` it is a task of ``second.py``.
 """
 
 import socket
@@ -26,6 +27,7 @@ def serve(path: str) -> None:
     import signal
 
     import ours
+    import second
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -35,11 +37,11 @@ def serve(path: str) -> None:
         while True:
             connection, _ = listener.accept()
             if os.fork() == 0:
-                _answer(connection, ours.main)
+                _answer(connection, {2: second.main, 3: ours.main})
             connection.close()
 
 
-def _answer(connection: socket.socket, main: object) -> None:
+def _answer(connection: socket.socket, mains: object) -> None:
     """Do the task in this process, unless the asking process ends before."""
     import contextlib
     import io
@@ -60,9 +62,10 @@ def _answer(connection: socket.socket, main: object) -> None:
 
     threading.Thread(target=watch, daemon=True).start()
     status, text = 1, io.StringIO()
-    with contextlib.redirect_stderr(text):
+    with contextlib.redirect_stderr(text), contextlib.redirect_stdout(text):
         try:
-            status = main(arguments.decode().split("\0"))  # type: ignore[operator]  # a function, by the name in the line
+            given = arguments.decode().split("\0")
+            status = mains[len(given)](given)  # type: ignore[index]  # functions by the number of their arguments
         except Exception:  # of any client; the status says that it failed
             traceback.print_exc()
     connection.sendall(f"{status}\n{text.getvalue()}".encode())

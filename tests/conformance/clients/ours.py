@@ -250,8 +250,15 @@ class Client:
                 v3_and_below_topics=[topic],
             )
             highest = coordinator.state.versions.versions[24].highest  # type: ignore[union-attr]  # after negotiation
-            response = coordinator.ask(request, min(highest, 3))
-            parts = response.results_by_topic_v3_and_below[0].results_by_partition
+            if self.breaks == "versions of brokers":
+                one = AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction(
+                    transactional_id=NAME, producer_id=id, producer_epoch=epoch, topics=[topic]
+                )
+                response = coordinator.ask(AddPartitionsToTxnRequest(transactions=[one]), highest)
+                parts = response.results_by_transaction[0].topic_results[0].results_by_partition
+            else:
+                response = coordinator.ask(request, min(highest, 3))
+                parts = response.results_by_topic_v3_and_below[0].results_by_partition
             code = next((each.partition_error_code for each in parts if each.partition_error_code), 0)
             if code == ErrorCode.NONE:
                 return

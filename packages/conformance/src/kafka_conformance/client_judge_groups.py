@@ -18,6 +18,9 @@ _OF_TRANSACTIONS = ("Produce", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffs
 _BEFORE_TRANSACTIONS_2 = {"Produce": 11, "EndTxn": 4, "TxnOffsetCommit": 4}
 """Highest versions without the feature transaction.version 2 (KIP-890)."""
 
+_ON_THE_WAY = 0.1  # seconds in which a client may have sent a request before it read the response to another one
+_OF_CLIENTS = 3  # highest version of AddPartitionsToTxn that needs no right to ClusterAction
+
 
 def codes(exchange: Exchange) -> set[int]:
     """Return the error codes of a response."""
@@ -28,18 +31,18 @@ def codes(exchange: Exchange) -> set[int]:
 
 
 def group_requests_go_to_the_coordinator(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
-    coordinator: int | None = None
+    coordinator, lost_at = None, 0.0
     for each in exchanges:
         if is_of(each, "FindCoordinator") and each.response is not None:
             found: Any = each.response.coordinators[0] if each.version >= 4 else each.response
             coordinator = found.node_id if found.error_code == ErrorCode.NONE else None
         elif is_of(each, *_OF_GROUPS):
-            if coordinator is None:
-                yield Violation(f"{named(each)} was sent without looking up the coordinator", each)
-            elif each.node_id != coordinator:
+            if coordinator not in (None, each.node_id):
                 yield Violation(f"{named(each)} was sent to node {each.node_id}, not to {coordinator}", each)
-            if ErrorCode.NOT_COORDINATOR in codes(each):
-                coordinator = None
+            elif coordinator is None and each.received_at > lost_at + _ON_THE_WAY:
+                yield Violation(f"{named(each)} was sent without looking up the coordinator", each)
+            if coordinator is not None and ErrorCode.NOT_COORDINATOR in codes(each):
+                coordinator, lost_at = None, each.answered_at or each.received_at
 
 
 def member_id_is_used(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
@@ -104,7 +107,9 @@ def partitions_are_added_first(exchanges: Sequence[Exchange]) -> Iterator[Violat
     unanswered: list[Exchange] = []
     for each in exchanges:
         if is_of(each, "AddPartitionsToTxn") and not codes(each) - {ErrorCode.NONE}:
-            added.update(part for topic in each.request.v3_and_below_topics for part in topic.partitions)
+            topics = [topic for one in each.request.transactions if not one.verify_only for topic in one.topics]
+            for topic in each.request.v3_and_below_topics or topics:
+                added.update(topic.partitions)
         elif is_of(each, "Produce"):
             unanswered.append(each)
             for sent, batch in sent_batches([each]):
@@ -117,6 +122,12 @@ def partitions_are_added_first(exchanges: Sequence[Exchange]) -> Iterator[Violat
                 yield Violation(f"{named(each)} was sent while a Produce was unanswered", each)
             added.clear()
             unanswered.clear()
+
+
+def partitions_are_added_as_a_client(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    for each in exchanges:
+        if is_of(each, "AddPartitionsToTxn") and each.version > _OF_CLIENTS:
+            yield Violation(f"{named(each)} is for brokers; the highest version of clients is {_OF_CLIENTS}", each)
 
 
 def transactions_are_version_1(exchanges: Sequence[Exchange]) -> Iterator[Violation]:

@@ -43,6 +43,11 @@ def sent_batches(exchanges: Sequence[Exchange]) -> Iterator[tuple[Produced, Batc
             yield each, batch
 
 
+def identity(partition: int, batch: Batch) -> tuple[int, ...]:
+    """Return what the batch of a retry has in common with the first one (``ProducerStateEntry.findDuplicateBatch``)."""
+    return partition, batch.producer_id, batch.producer_epoch, batch.base_sequence, batch.count
+
+
 def batches_are_valid(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
     for each in produced(exchanges):
         try:
@@ -83,22 +88,21 @@ def null_and_empty_values_differ(exchanges: Sequence[Exchange]) -> Iterator[Viol
 
 
 def sequences_have_no_gap(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
-    """A batch that was sent before, with the same bytes, is a retry."""
     following: dict[tuple[int, int, int], int] = {}
     known = {(each.response.producer_id, each.response.producer_epoch) for each in exchanges if _gives_id(each)}
-    seen = set[bytes]()
+    seen = set[tuple[int, ...]]()
     for each, batch in sent_batches(exchanges):
         producer = batch.producer_id, batch.producer_epoch
         if producer not in known:
             yield Violation(f"{named(each.exchange)}: no response has producer id and epoch {producer}", each.exchange)
         place, sequence = (*producer, each.partition), batch.base_sequence
-        if each.data in seen and sequence < following.get(place, 0):
+        if identity(each.partition, batch) in seen:
             continue
         if sequence != (expected := following.get(place, 0)):
             problem = f"the sequence of partition {each.partition} is {sequence}, expected {expected}"
             yield Violation(f"{named(each.exchange)}: {problem}", each.exchange)
         following[place] = sequence + batch.count
-        seen.add(each.data)
+        seen.add(identity(each.partition, batch))
 
 
 def _gives_id(exchange: Exchange) -> bool:
@@ -106,10 +110,9 @@ def _gives_id(exchange: Exchange) -> bool:
 
 
 def failed_batch_is_repeated(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
-    sent = list(produced(exchanges))
-    for number, each in enumerate(sent):
-        again = {(later.partition, later.data) for later in sent[number + 1 :]}
-        if each.error == ErrorCode.NOT_ENOUGH_REPLICAS and (each.partition, each.data) not in again:
+    sent = [(each, identity(each.partition, batch)) for each, batch in sent_batches(exchanges)]
+    for number, (each, own) in enumerate(sent):
+        if each.error == ErrorCode.NOT_ENOUGH_REPLICAS and own not in (later for _, later in sent[number + 1 :]):
             problem = f"{named(each.exchange)}: the batch of partition {each.partition}"
             yield Violation(f"{problem} failed with NOT_ENOUGH_REPLICAS, and was not repeated", each.exchange)
 

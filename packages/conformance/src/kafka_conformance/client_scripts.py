@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from kafka_messages import (
@@ -17,8 +18,10 @@ from kafka_messages.connection import announce
 from kafka_messages.protocol import ApiKey, ErrorCode, Versions, api
 from kafka_messages.schema import descriptor_of
 from kafka_messages_testkit import KafkaCluster
+from kafka_records import RecordError, read_headers
 
 from .client_case import ClientCase
+from .client_judge_records import identity
 from .client_log import NAME, replay
 
 _START = 100
@@ -35,7 +38,8 @@ def prepare(cluster: KafkaCluster, case: ClientCase) -> None:
     if case.script:
         globals()[case.script](cluster)
     for name, action, value in case.rules:
-        getattr(cluster.on(api(name).request_class, optional=True), action)(value)
+        topic = NAME if action == "fail" else None  # an error of the partitions, not of the request
+        getattr(cluster.on(api(name).request_class, topic=topic, optional=True), action)(value)
     for node, release in case.versions.items():
         _announce(cluster, release, node_id=None if node == "*" else int(node))
     for _ in range(case.records):
@@ -106,11 +110,13 @@ def unknown_tags(cluster: KafkaCluster) -> None:
 
 def fail_until_repeated(cluster: KafkaCluster) -> None:
     """Fail the first Produce, and those in flight with it, until one of their batches arrives again."""
-    seen, repeated = set[tuple[int, bytes]](), set[tuple[int, bytes]]()
+    seen, repeated = set[tuple[int, ...]](), set[tuple[int, ...]]()
 
     def is_first(request: ProduceRequest) -> bool:
-        parts = (part for topic in request.topic_data for part in topic.partition_data)
-        batches = {(part.index, bytes(part.records or b"")) for part in parts}
+        batches = set[tuple[int, ...]]()
+        with suppress(RecordError):  # the judge says what is wrong
+            for part in (part for topic in request.topic_data for part in topic.partition_data):
+                batches.update(identity(part.index, batch) for batch in read_headers(part.records or b""))
         repeated.update(seen & batches)
         seen.update(batches)
         return not repeated

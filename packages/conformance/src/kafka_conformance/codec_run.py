@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any
@@ -24,6 +24,7 @@ async def run_codec(command: Sequence[str], cases: Iterable[CodecCase], timeout:
         asked = [(case, request) for case in cases for request in requests_of(case, testee.operations)]
         problems: dict[str, list[str]] = {}
         reasons: dict[str, str] = {}
+        errors = defaultdict[str, str](str)
         unsupported = Counter[str]()
         answers = testee.ask(_numbered(request for _, request in asked))
         for case, request in asked:
@@ -35,8 +36,11 @@ async def run_codec(command: Sequence[str], cases: Iterable[CodecCase], timeout:
                 continue
             problem = answer.problem or problem_of(case, request["op"], answer.fields)
             problems.setdefault(case.id, []).extend([problem] if problem else [])
+            errors[case.id] += answer.stderr
         done = {case.id: case for case, _ in asked}
-        report.results = [_result(case, problems.get(case.id), reasons.get(case.id, "")) for case in done.values()]
+        report.results = [
+            _result(case, problems.get(case.id), reasons.get(case.id, ""), errors[case.id]) for case in done.values()
+        ]
         report.notes += [f"{name} is unsupported in {count} cases" for name, count in unsupported.items() if count]
         return report
     finally:
@@ -48,7 +52,7 @@ def _numbered(requests: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield {"id": number, **request}
 
 
-def _result(case: CodecCase, problems: list[str] | None, reason: str) -> Result:
+def _result(case: CodecCase, problems: list[str] | None, reason: str, stderr: str) -> Result:
     if not problems and reason:
         return Result(case.id, "not run", reason)
     if not problems:
@@ -56,7 +60,8 @@ def _result(case: CodecCase, problems: list[str] | None, reason: str) -> Result:
     kafka = "refuses these bytes" if case.expected is None else f"writes {_shown(case)}"
     name = {"records": "kafka_records", "request": ""}.get(case.kind, case.name)
     sent = SentBytes(case.data.hex(), name=name, version=case.version, is_frame=case.kind == "response")
-    return Result(case.id, BY_SEVERITY[case.severity], "; ".join(problems), kafka, case.rule, case.source, [sent])
+    outcome, problem = BY_SEVERITY[case.severity], "; ".join(problems)
+    return Result(case.id, outcome, problem, kafka, case.rule, case.source, [sent], stderr)
 
 
 def _shown(case: CodecCase) -> str:

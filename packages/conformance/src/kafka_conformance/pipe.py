@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
+from asyncio import StreamReader
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -18,11 +20,58 @@ OPERATIONS = ("rewrite", "decode", "encode")
 _IN_FLIGHT = 32
 _MOST_LINE = 1 << 24  # bytes
 _MOST_FAILURES = 20  # in a row, without an answer between them
-_KEPT_ERRORS = 2000  # bytes
+_KEPT_OUTPUT = 1 << 14  # bytes of each end
+_MOST_QUOTED = 200
+_TELLING = re.compile(r"[\s|]*((?:panic|fatal error|[\w.$]*(?:Error|Exception)\b[^:]*):.*|[\w.]*(?:Error|Exception)$)")
+"""Line that names an error, also in the tree of an ExceptionGroup."""
 
 
 class ProgramError(Exception):
     """The testee cannot be started, or does not describe itself."""
+
+
+class Output:
+    """Output of a program, without the middle of a long one."""
+
+    def __init__(self) -> None:
+        self._start, self._end, self._left_out = bytearray(), bytearray(), 0
+
+    async def read(self, stream: StreamReader | None) -> None:
+        while stream is not None and (data := await stream.read(1 << 16)):
+            room = _KEPT_OUTPUT - len(self._start)
+            self._start += data[:room]
+            self._end += data[room:]
+            self._left_out += max(len(self._end) - _KEPT_OUTPUT, 0)
+            del self._end[:-_KEPT_OUTPUT]
+
+    @property
+    def text(self) -> str:
+        middle = f"\n… {self._left_out:,} bytes left out …\n".encode() if self._left_out else b""
+        return (self._start + middle + self._end).decode(errors="replace").strip()
+
+    @property
+    def quoted(self) -> str:
+        """The first line that names an error; without one, the first and the last line."""
+        lines = self.text.splitlines()
+        telling = next((found[1] for line in lines if (found := _TELLING.match(line))), "")
+        ends = dict.fromkeys(line[:_MOST_QUOTED] for line in (*lines[:1], *lines[-1:]))
+        return telling[:_MOST_QUOTED] or " … ".join(ends)
+
+
+async def start(command: Sequence[str], **options: Any) -> Process:
+    """Start a program whose output is read. Raises ProgramError."""
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command, stdout=PIPE, stderr=PIPE, start_new_session=True, **options
+        )
+    except OSError as error:
+        raise ProgramError(f"cannot start {command[0]}: {error.strerror}") from None
+
+
+def kill(process: Process) -> None:
+    """Kill a program, with those that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +81,8 @@ class TesteeAnswer:
     fields: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
     is_sent: bool = True
+    stderr: str = ""
+    """Standard error of a program that has ended."""
 
 
 class Testee:
@@ -42,7 +93,7 @@ class Testee:
         self.operations: tuple[str, ...] = ()
         self._command, self._timeout = command, timeout
         self._process: Process | None = None
-        self._errors = b""
+        self._errors = Output()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def describe(self) -> None:
@@ -111,7 +162,7 @@ class Testee:
         except ValueError:
             return TesteeAnswer(problem=f"a line of more than {_MOST_LINE:,} bytes")
         if not line.endswith(b"\n"):
-            return TesteeAnswer(problem=await self._ended())
+            return TesteeAnswer(problem=await self._ended(), stderr=self._errors.text)
         try:
             fields = json.loads(line)
         except (ValueError, RecursionError):
@@ -124,20 +175,10 @@ class Testee:
 
     async def _started(self) -> Process:
         if self._process is None:
-            try:
-                self._process = await asyncio.create_subprocess_exec(
-                    *self._command, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=_MOST_LINE, start_new_session=True
-                )
-            except OSError as error:
-                raise ProgramError(f"cannot start {self._command[0]}: {error.strerror}") from None
-            self._errors = b""
-            self._tasks = [asyncio.create_task(self._keep_errors(self._process))]
+            self._process = await start(self._command, stdin=PIPE, limit=_MOST_LINE)
+            self._errors = Output()
+            self._tasks = [asyncio.create_task(self._errors.read(self._process.stderr))]
         return self._process
-
-    async def _keep_errors(self, process: Process) -> None:
-        assert process.stderr is not None
-        while data := await process.stderr.read(1 << 16):
-            self._errors = (self._errors + data)[-_KEPT_ERRORS:]
 
     async def _ended(self) -> str:
         assert self._process is not None
@@ -146,9 +187,7 @@ class Testee:
                 await asyncio.gather(self._process.wait(), *self._tasks)
         status = self._process.returncode
         ended = "closed its output" if status is None else f"ended with status {status}"
-        lines = self._errors.decode(errors="replace").strip().splitlines()
-        reason = lines[-1] if any(each.startswith("Traceback") for each in lines) else next(iter(lines), "")
-        return f"the testee {ended}" + (f": {reason}" if reason else "")
+        return f"the testee {ended}" + (f": {reason}" if (reason := self._errors.quoted) else "")
 
     async def close(self) -> None:
         """Kill the program, unless it ends at the end of its input."""
@@ -161,8 +200,7 @@ class Testee:
         with suppress(TimeoutError):
             async with asyncio.timeout(0.2):
                 await process.wait()
-        with suppress(ProcessLookupError, PermissionError):  # with the programs that it started
-            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        kill(process)
         with suppress(TimeoutError):  # a program that it started in another session may keep the pipe open
             async with asyncio.timeout(2):
                 while await process.stdout.read(1 << 16):  # asyncio waits for the end of the pipes

@@ -54,6 +54,8 @@ class Result:
     rule: str = ""
     source: str = ""
     exchanges: list[SentBytes] = field(default_factory=list)
+    stderr: str = ""
+    """Standard error of a program that has failed the case."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "problem", safe(self.problem))

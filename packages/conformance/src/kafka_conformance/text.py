@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import shorten
 from xml.etree import ElementTree
 
 from kafka_records.files import replace_file
@@ -11,19 +12,25 @@ from kafka_records.files import replace_file
 from .result import NOTABLE, Report, Result, counted
 
 _MOST_DIGITS = 192  # of each side of an exchange
+_MOST_NAMES = 100  # characters of the names of groups
 
 
 def to_text(report: Report, limit: int = 20) -> str:
-    """Return the failures, at most ``limit`` of each group, and the counts by group and in total."""
-    lines, totals = [], []
+    """Return the failures, at most ``limit`` of each group, and the counts by group with problems and in total."""
+    lines, totals, idle = [], [], dict[str, int]()
     for group, results in report.by_group.items():
         shown = [each for each in results if each.outcome in NOTABLE and each.outcome != "known"]
         for result in shown[:limit]:
             lines += [*_lines(result), ""]
         if len(shown) > limit:
             lines += [f"{len(shown) - limit} more in {group}", ""]
-        if (counts := counted(results)).keys() != {"passed"}:
+        if not (counts := counted(results)).keys().isdisjoint(NOTABLE):
             totals.append(f"{group:32} " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+        elif "not run" in counts:
+            idle[group] = counts["not run"]
+    if idle:
+        names = shorten(", ".join(idle), _MOST_NAMES, placeholder=" …")
+        totals.append(f"{sum(idle.values()):,} not run in {len(idle)} other groups: {names}")
     total = ", ".join(f"{count:,} {outcome}" for outcome, count in report.counts.items())
     ends = [*report.notes, total or "no cases"]
     return "\n".join([*lines, *totals, *(f"{report.testee}: {text}" for text in ends)])
@@ -47,14 +54,13 @@ def _shortened(text: str) -> str:
 def save_junit(report: Report, path: str | Path) -> None:
     """Write the report as JUnit's XML. Raises OSError."""
     counts = report.counts
-    failed, passed = counts.get("failed", 0), counts.get("passed", 0)
     suite = ElementTree.Element(
         "testsuite",
         name=f"kafka-conformance {report.mode} {report.testee}",
         tests=str(len(report.results)),
-        failures=str(failed),
+        failures=str(counts.get("failed", 0)),
         errors="0",
-        skipped=str(len(report.results) - failed - passed),
+        skipped=str(counts.get("not run", 0) + counts.get("known", 0)),
     )
     for group, results in report.by_group.items():
         for result in results:
@@ -62,6 +68,8 @@ def save_junit(report: Report, path: str | Path) -> None:
             if result.outcome == "failed":
                 failure = ElementTree.SubElement(case, "failure", message=result.problem)
                 failure.text = "\n".join(_lines(result))
+            elif result.outcome in ("warning", "quirk"):
+                ElementTree.SubElement(case, "system-out").text = "\n".join(_lines(result))
             elif result.outcome != "passed":
                 ElementTree.SubElement(case, "skipped", message=f"{result.outcome}: {result.problem}".rstrip(": "))
     replace_file(path, [ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)])
