@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 from kafka_conformance.command import main
-from kafka_conformance.result import Report, ReportError, Result, SentBytes, load
-from kafka_conformance.text import save_junit
+from kafka_conformance.result import Outcome, Report, ReportError, Result, SentBytes, load
+from kafka_conformance.text import save_junit, to_text
 
 from tests.support.full_disk import fill_disk
 
@@ -80,6 +80,40 @@ def test_a_codec_that_fails(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     root = ElementTree.parse(junit).getroot()
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("11", str(len(failed)), "0")
     assert [each.get("name") for each in root if each.find("failure") is not None] == [each.id for each in failed]
+
+
+def test_warnings_and_quirks_are_no_skipped_tests_for_a_ci_server(tmp_path: Path) -> None:
+    outcomes: list[Outcome] = ["failed", "warning", "quirk", "known", "not run", "passed"]
+    report = Report("client", "mine", [Result(f"A.{each}", each, "a problem", rule="a rule") for each in outcomes])
+    save_junit(report, tmp_path / "junit.xml")
+    root = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("6", "1", "2")
+    assert {each.get("name"): [inner.tag for inner in each] for each in root} == {
+        "A.failed": ["failure"],
+        "A.warning": ["system-out"],
+        "A.quirk": ["system-out"],
+        "A.known": ["skipped"],
+        "A.not run": ["skipped"],
+        "A.passed": [],
+    }
+    assert root.findtext("./testcase[@name='A.warning']/system-out") == (
+        "A.warning: warning\n  rule    a rule\n  problem a problem"
+    )
+
+
+def test_groups_that_did_not_run_are_one_line() -> None:
+    idle = [Result(f"GROUP-{number}.a", "not run") for number in range(150)]
+    passed = [Result("GROUP-7.b", "passed"), Result("OTHER.a", "passed")]
+    report = Report("codec", "mine", [*idle, *passed, Result("BAD.a", "failed", "wrong"), Result("BAD.b", "not run")])
+    first = ", ".join(f"GROUP-{number}" for number in range(10))
+    assert to_text(report).splitlines() == [
+        "BAD.a: failed",
+        "  problem wrong",
+        "",
+        "BAD                              1 failed, 1 not run",
+        f"150 not run in 150 other groups: {first}, …",
+        "mine: 1 failed, 151 not run, 2 passed",
+    ]
 
 
 def test_known_failures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

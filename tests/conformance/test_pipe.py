@@ -12,6 +12,7 @@ import pytest
 from kafka_conformance import pipe
 from kafka_conformance.codec_case import CodecCase
 from kafka_conformance.codec_run import run_codec
+from kafka_conformance.pipe import Output
 from kafka_conformance.result import Report
 
 BROKEN = Path(__file__).parent / "testees" / "broken.py"
@@ -130,3 +131,84 @@ def test_the_programs_of_a_testee_are_killed_too(tmp_path: Path) -> None:
     begin = time.monotonic()
     assert list(outcomes(run("sh", str(program)))) == ["3", "6"]
     assert time.monotonic() - begin < 15
+
+
+GO = """panic: runtime error: index out of range [3] with length 2
+
+goroutine 1 [running]:
+main.decode(...)
+\t/src/main.go:7
+exit status 2"""
+GROUP = """  + Exception Group Traceback (most recent call last):
+  |   File "x.py", line 1, in <module>
+  |     raise ExceptionGroup("several", [ValueError("bad")])
+  | ExceptionGroup: several (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | ValueError: bad
+    +------------------------------------"""
+PYTHON = """Traceback (most recent call last):
+  File "x.py", line 2, in <module>
+    raise kafka.errors.NodeNotReadyError("not ready") from None
+kafka.errors.NodeNotReadyError: not ready
+sys:1: ResourceWarning: unclosed socket"""
+NODE = """/src/x.js:3
+    throw new TypeError('bad')
+    ^
+
+TypeError: bad
+    at main (/src/x.js:3:11)
+
+Node.js v22.0.0"""
+JAVA = """SLF4J: no binding
+Exception in thread "main" java.lang.IllegalStateException: bad
+\tat X.main(X.java:3)"""
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        (GO, "panic: runtime error: index out of range [3] with length 2"),
+        (
+            "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1",
+            "fatal error: all goroutines are asleep - deadlock!",
+        ),
+        (GROUP, "ValueError: bad"),
+        (PYTHON, "kafka.errors.NodeNotReadyError: not ready"),
+        ("Traceback (most recent call last):\n  x()\nAssertionError", "AssertionError"),
+        (NODE, "TypeError: bad"),
+        (JAVA, 'Exception in thread "main" java.lang.IllegalStateException: bad'),
+        ("usage: client\n  --help\nmissing argument", "usage: client … missing argument"),
+        ("one line", "one line"),
+        ("Error: " + "x" * 300, "Error: " + "x" * 193),
+        ("", ""),
+    ],
+)
+def test_a_crash_is_quoted_by_its_telling_line(text: str, quoted: str) -> None:
+    assert output(text.encode()).quoted == quoted
+
+
+def output(*chunks: bytes) -> Output:
+    async def read() -> Output:
+        stream = asyncio.StreamReader()
+        for each in chunks:
+            stream.feed_data(each)
+        stream.feed_eof()
+        found = Output()
+        await found.read(stream)
+        return found
+
+    return asyncio.run(read())
+
+
+def test_the_middle_of_a_long_output_is_left_out() -> None:
+    found = output(b"first\n", b"x" * 100_000, b"\nlast\xff")
+    assert found.text.startswith("first\nxxx")
+    assert found.text.endswith("xxx\nlast\N{REPLACEMENT CHARACTER}")
+    assert "\n… 67,244 bytes left out …\n" in found.text
+
+
+def test_the_report_has_the_standard_error_of_a_crash() -> None:
+    report = run(sys.executable, str(BROKEN), "crash")
+    failed = [each for each in report.results if each.outcome == "failed"]
+    assert [each.stderr for each in failed] == ["out of memory\nnote: run again"] * 2
+    assert {each.stderr for each in report.results if each.outcome == "passed"} == {""}
