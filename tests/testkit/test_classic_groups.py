@@ -128,7 +128,7 @@ def test_members_vote_for_a_protocol_that_all_support() -> None:
     played(play)
 
 
-@pytest.mark.parametrize("row", VOTES)
+@pytest.mark.parametrize("row", VOTES, ids=lambda row: row.rpartition("\t")[2])
 def test_a_tie_between_protocols_ends_as_in_kafka(row: str) -> None:
     """Also for names in one bucket of Java's map, and with more names than its first table holds."""
     members, chosen = row.split("\t")

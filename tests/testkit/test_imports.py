@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -90,7 +91,8 @@ def produced(records: bytes, version: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["cluster", "rules", "proxy"])
-def test_the_thread_of_the_event_loop_imports_nothing(kind: str) -> None:
+def test_the_thread_of_the_event_loop_imports_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     names = SERVED if kind != "proxy" else [each.name for each in apis() if not each.is_removed]
     sent = [each.hex() for each in frames(names)]
     with broker() as behind:
