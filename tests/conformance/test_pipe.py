@@ -12,7 +12,7 @@ import pytest
 from kafka_conformance import pipe
 from kafka_conformance.codec_case import CodecCase
 from kafka_conformance.codec_run import run_codec
-from kafka_conformance.pipe import Output
+from kafka_conformance.pipe import ProgramOutput
 from kafka_conformance.result import Report
 
 BROKEN = Path(__file__).parent / "testees" / "broken.py"
@@ -187,13 +187,13 @@ def test_a_crash_is_quoted_by_its_telling_line(text: str, quoted: str) -> None:
     assert output(text.encode()).quoted == quoted
 
 
-def output(*chunks: bytes) -> Output:
-    async def read() -> Output:
+def output(*chunks: bytes) -> ProgramOutput:
+    async def read() -> ProgramOutput:
         stream = asyncio.StreamReader()
         for each in chunks:
             stream.feed_data(each)
         stream.feed_eof()
-        found = Output()
+        found = ProgramOutput()
         await found.read(stream)
         return found
 

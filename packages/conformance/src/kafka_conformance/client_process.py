@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kafka_messages_testkit import KafkaCluster
 
-from .pipe import Output, kill, start
+from .pipe import ProgramOutput, kill, start
 
 _MOST_REQUESTS = 20_000
 _MOST_BYTES = 1 << 26  # of all requests
@@ -34,7 +34,7 @@ async def run_task(command: Sequence[str], task: str, cluster: KafkaCluster, tim
     """Run the command with a task and the address of the first broker. Raises ProgramError if it cannot be started."""
     address = cluster.bootstrap_servers.split(",")[0]
     process = await start([*command, task, address], stdin=DEVNULL)
-    output, errors = Output(), Output()
+    output, errors = ProgramOutput(), ProgramOutput()
     readers = [asyncio.create_task(output.read(process.stdout)), asyncio.create_task(errors.read(process.stderr))]
     try:
         problem = await _until_end(process, cluster, timeout)

@@ -30,7 +30,7 @@ class ProgramError(Exception):
     """The testee cannot be started, or does not describe itself."""
 
 
-class Output:
+class ProgramOutput:
     """Output of a program, without the middle of a long one."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Testee:
         self.operations: tuple[str, ...] = ()
         self._command, self._timeout = command, timeout
         self._process: Process | None = None
-        self._errors = Output()
+        self._errors = ProgramOutput()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def describe(self) -> None:
@@ -176,7 +176,7 @@ class Testee:
     async def _started(self) -> Process:
         if self._process is None:
             self._process = await start(self._command, stdin=PIPE, limit=_MOST_LINE)
-            self._errors = Output()
+            self._errors = ProgramOutput()
             self._tasks = [asyncio.create_task(self._errors.read(self._process.stderr))]
         return self._process
 

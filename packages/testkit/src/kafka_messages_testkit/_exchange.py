@@ -65,7 +65,7 @@ class Exchange:
         return self.identity.client_id
 
 
-class Recording:
+class ExchangeLog:
     """The last exchanges, limited by number and memory: a frame and its message count as twice the frame."""
 
     def __init__(self, max_bytes: int) -> None:

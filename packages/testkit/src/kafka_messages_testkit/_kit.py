@@ -19,7 +19,7 @@ from kafka_messages.protocol import ApiKey, api, apis, decode_request, encode_re
 from kafka_messages.schema import descriptor_of
 
 from . import _capture
-from ._exchange import Exchange, Recording
+from ._exchange import Exchange, ExchangeLog
 from ._loop import LoopThread
 from ._rule import Frequency, Rules, Trigger
 from ._selectors import Selectors
@@ -32,7 +32,7 @@ class Kit(ABC):
 
     def __init__(self, seed: int | None, max_exchange_bytes: int) -> None:
         self._rules = Rules(seed)
-        self._exchanges = Recording(max_exchange_bytes)
+        self._exchanges = ExchangeLog(max_exchange_bytes)
         self._failures: list[BaseException] = []
         self._thread: LoopThread | None = None
         self._nodes: Collection[int] | None = None  # node ids, if they cannot change
@@ -102,7 +102,7 @@ class Kit(ABC):
 
     def clear(self) -> None:
         """Forget the exchanges so far. Rules keep those that they affected."""
-        self._exchanges = Recording(self._exchanges.max_bytes)
+        self._exchanges = ExchangeLog(self._exchanges.max_bytes)
 
     def save(self, path: str | Path) -> None:
         """Write the exchanges to a pcap file, which ``kafka-messages capture`` and Wireshark read. Raises OSError."""
