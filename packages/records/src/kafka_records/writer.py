@@ -20,7 +20,6 @@ from .format import (
     LOG_APPEND_TIME,
     MARKER_VALUE,
     TRANSACTIONAL,
-    CompressionName,
 )
 from .records import Record
 
@@ -33,7 +32,7 @@ def write_batch(
     records: Iterable[Record],
     *,
     base_offset: int = 0,
-    compression: CompressionName | None = "none",
+    compression: str | None = "none",
     log_append_time: int | None = None,
     producer_id: int = -1,
     producer_epoch: int = -1,

@@ -14,7 +14,7 @@ from .._values import shown
 from ..crc import checksum
 from ..encode import Fields, Shared, codec_number
 from ..errors import BatchEncodeError
-from ..format import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, CompressionName
+from ..format import DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL
 from ..writer import check_format, culprit
 from ..writer import write_control_batch as write_control_batch
 from .compression import compress
@@ -33,7 +33,7 @@ _INT64 = 1 << 63
 def write_batches(
     records: Any,
     *,
-    compression: CompressionName | None = None,
+    compression: str | None = None,
     base_offset: int = 0,
     timestamp_type: int = 0,
     log_append_time: int | None = None,
