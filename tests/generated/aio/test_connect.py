@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
@@ -25,11 +26,13 @@ from kafka_messages import (
     SaslHandshakeResponse,
 )
 from kafka_messages.aio import CloseConnection, connect, serve
+from kafka_messages.aio._listener import within
 from kafka_messages.connection import (
     AuthenticationError,
     ClientConnection,
     RemoteProtocolError,
     RequestReceived,
+    _client,
     announce,
 )
 from kafka_messages.enums import ErrorCode
@@ -258,6 +261,74 @@ def test_lost_connection_fails_pending_and_later_requests(last: bytes, cause: ty
                 assert str(failure) == ended
 
     run(talk())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(1, "1 second"), (1.0, "1 second"), (0.5, "0.5 seconds"), (2, "2 seconds")]
+)
+def test_timeout_is_told_in_seconds(seconds: float, text: str) -> None:
+    async def talk() -> str:
+        with pytest.raises(TimeoutError) as caught:
+            async with within(seconds, "no answer"):
+                await asyncio.Event().wait()
+        return str(caught.value)
+
+    assert run(talk()) == f"no answer within {text}"
+
+
+def test_large_response_does_not_block_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a response is decoded, another connection gets its own."""
+    decode_response, other_is_answered = _client.decode_response, threading.Event()
+
+    def decode(payload: bytes, *args: Any, **options: Any) -> Any:
+        if len(payload) > 1 << 16:
+            assert other_is_answered.wait(5), "the event loop is blocked"
+        return decode_response(payload, *args, **options)
+
+    async def answer(received: RequestReceived) -> Response | None:
+        topics = [MetadataResponse.MetadataResponseTopic(name="t" * 30_000)] * (3 if received.version == 12 else 0)
+        return MetadataResponse(topics=topics)
+
+    async def talk() -> None:
+        async with (
+            await serve(answering(answer)) as server,
+            await connect("127.0.0.1", server.port) as broker,
+            await connect("127.0.0.1", server.port) as other,
+        ):
+            large = asyncio.create_task(broker.request(MetadataRequest(), 12))
+            assert (await other.request(MetadataRequest(), 11)).topics == []
+            other_is_answered.set()
+            assert len((await large).topics) == 3
+
+    monkeypatch.setattr(_client, "decode_response", decode)
+    run(talk())
+
+
+@pytest.mark.parametrize(
+    ("is_tls", "text"),
+    [
+        (True, "no connection to 127.0.0.1 port PORT: reset; does the port expect TLS?"),
+        (
+            False,
+            "ApiVersionsRequest: the connection to 127.0.0.1 port PORT has ended: "
+            "the broker has closed it before it sent its versions; does the port expect TLS?",
+        ),
+    ],
+)
+def test_port_that_expects_the_opposite_of_tls_is_named(is_tls: bool, text: str) -> None:
+    async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1 << 16)
+        writer.close()
+
+    async def talk() -> str:
+        async with await asyncio.start_server(close, "127.0.0.1", 0) as server:
+            port: int = server.sockets[0].getsockname()[1]
+            context = ssl.create_default_context() if is_tls else None
+            with pytest.raises(ConnectionError) as caught:
+                await connect("127.0.0.1", port, ssl_context=context)
+            return str(caught.value).replace(str(port), "PORT")
+
+    assert run(talk()) == text
 
 
 def test_close_fails_pending_requests() -> None:

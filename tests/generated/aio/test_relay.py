@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import ssl
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,8 @@ from kafka_messages.connection import (
     RequestForwarded,
     RequestReceived,
     ResponseForwarded,
+    _forwarded,
+    _proxy,
     announce,
     endpoints,
     error_response,
@@ -479,6 +482,162 @@ def talk_with_hooks(requests: list[bytes], **hooks: Any) -> tuple[list[bytes], l
 
     found, errors, _ = talk_through(serve_heartbeats(seen), talk, decode=["Heartbeat"], **hooks)
     return found, seen, errors
+
+
+def test_unused_port_is_closed_and_opened_again() -> None:
+    """Ports of the first brokers, of connected clients and of brokers that responses name stay open."""
+
+    async def talk() -> None:
+        named = [("a", 1), ("b", 2)]
+
+        async def answer(received: RequestReceived) -> Response | None:
+            brokers = [(LOCAL, other.port), *named]
+            kind = MetadataResponse.MetadataResponseBroker
+            return MetadataResponse(brokers=[kind(node_id=n, host=h, port=p) for n, (h, p) in enumerate(brokers)])
+
+        async def closed(*brokers: tuple[str, int]) -> None:
+            while proxy.ports.keys() & brokers:
+                await asyncio.sleep(0.01)
+
+        async with (
+            await serve(answer) as first,
+            await serve(answer) as other,
+            await relay([(LOCAL, first.port)], idle_timeout=0.5) as proxy,
+        ):
+            _, silent = await asyncio.open_connection(LOCAL, proxy.port)
+            reader, writer = await asyncio.open_connection(LOCAL, proxy.port)
+            writer.write(ASKED)
+            await frame(reader)
+            assert proxy.ports.keys() == {(LOCAL, first.port), (LOCAL, other.port), *named}
+            unused = proxy.ports["a", 1]
+            used = proxy.ports[LOCAL, other.port]
+            _, kept = await asyncio.open_connection(LOCAL, used)
+            kept.write(ASKED[:2])
+            named.clear()
+            for byte in ASKED[2:]:
+                if not proxy.ports.keys() & {("a", 1), ("b", 2)}:
+                    break
+                kept.write(bytes([byte]))
+                await asyncio.sleep(0.2)
+            await closed(("a", 1), ("b", 2))
+            assert proxy.ports[LOCAL, other.port] == used
+            with pytest.raises(OSError, match="Connect call failed"):
+                await asyncio.open_connection(LOCAL, unused)
+            kept.close()
+            await closed((LOCAL, other.port))
+            assert proxy.ports.keys() == {(LOCAL, first.port)}
+            named.append(("a", 1))
+            reader, again = await asyncio.open_connection(LOCAL, proxy.port)
+            again.write(ASKED)
+            await frame(reader)
+            assert ("a", 1) in proxy.ports
+            for each in (writer, again, silent):
+                each.close()
+
+    run(talk())
+
+
+@pytest.mark.parametrize("is_request", [True, False])
+def test_frames_are_limited(is_request: bool) -> None:
+    response = metadata_frame(("a", 1), ("b", 2), ("c", 3))
+    limit, refused = (len(ASKED) - 5, ASKED) if is_request else (len(ASKED), response)
+    broker = serve_responses(*([] if is_request else [response]))
+    found, errors, _ = talk_through(broker, read_to_the_end(ASKED), max_frame_size=limit)
+    assert found == b""
+    what = f"the frame at offset 0 has {len(refused) - 4} bytes, but at most {limit} are allowed"
+    assert [str(each) for each in errors] == [what]
+
+
+@pytest.mark.parametrize("side", ["request", "response"])
+@pytest.mark.parametrize("is_valid", [True, False])
+def test_large_frame_does_not_block_the_event_loop(side: str, is_valid: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a frame is decoded, another connection is forwarded."""
+    other_is_answered = threading.Event()
+
+    def slow(decode: Callable[..., Any]) -> Callable[..., Any]:
+        def decoded(payload: bytes, *args: Any, **options: Any) -> Any:
+            if len(payload) > 1 << 16:
+                assert other_is_answered.wait(5), "the event loop is blocked"
+            return decode(payload, *args, **options)
+
+        return decoded
+
+    monkeypatch.setattr(_proxy, "decode_request", slow(_proxy.decode_request))
+    monkeypatch.setattr(_forwarded, "decode_response", slow(_forwarded.decode_response))
+    topics = [MetadataRequest.MetadataRequestTopic(name="t" * 30_000)] * (3 if side == "request" else 0)
+    request = encode_request(MetadataRequest(topics=topics), 12, 1)
+    named = [MetadataResponse.MetadataResponseTopic(name="t" * 30_000)] * (3 if side == "response" else 0)
+    response = encode_response(MetadataResponse(topics=named), 12, 1)
+    if not is_valid:
+        request, response = (each[:-1] + b"\xff" if len(each) > 1 << 16 else each for each in (request, response))
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await frame(reader)
+        writer.write(encode_response(HeartbeatResponse(), 4, 2) if asked[:2] == b"\0\x0c" else response)
+        await reader.read()
+        writer.close()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, proxy: Relay) -> bytes:
+        writer.write(request)
+        other_reader, other = await asyncio.open_connection(LOCAL, proxy.port)
+        other.write(encode_request(HeartbeatRequest(), 4, 2))
+        assert await frame(other_reader) == encode_response(HeartbeatResponse(), 4, 2)[4:]
+        other.close()
+        other_is_answered.set()
+        return await frame(reader)
+
+    found, errors, _ = talk_through(broker, talk)
+    assert found == response[4:]
+    assert [type(each).__name__ for each in errors] == (["DecodeError"] if side == "response" and not is_valid else [])
+
+
+def test_connections_of_all_ports_are_limited() -> None:
+    async def talk() -> list[str]:
+        errors: list[Exception] = []
+        async with (
+            await asyncio.start_server(serve_responses(), LOCAL, 0) as server,
+            await relay(
+                [(LOCAL, server.sockets[0].getsockname()[1]), ("a", 1)], max_connections=1, on_error=errors.append
+            ) as proxy,
+        ):
+            _, writer = await asyncio.open_connection(LOCAL, proxy.port)
+            reader, refused = await asyncio.open_connection(LOCAL, proxy.ports["a", 1])
+            assert await reader.read() == b""
+            for each in (writer, refused):
+                each.close()
+        return [f"{type(each).__name__}: {each}" for each in errors]
+
+    assert run(talk()) == ["ConnectionError: 1 connections are open (max_connections); new ones are closed"]
+
+
+def test_idle_connection_is_closed_unless_a_request_is_unanswered() -> None:
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await frame(reader)
+        await asyncio.sleep(2.5)  # longer than two looks at the connections
+        writer.write(encode_response(HeartbeatResponse(), 4, 1))
+        await reader.read()
+        writer.close()
+
+    request = encode_request(HeartbeatRequest(), 4, 1)
+    found, errors, _ = talk_through(broker, read_to_the_end(request), idle_timeout=0.05)
+    assert (found, errors) == (encode_response(HeartbeatResponse(), 4, 1), [])
+
+
+def test_failed_connection_is_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    async def talk() -> int:
+        server = await asyncio.start_server(serve_responses(), LOCAL, 0)
+        port: int = server.sockets[0].getsockname()[1]
+        server.close()
+        async with await relay([(LOCAL, port)]) as proxy:
+            reader, writer = await asyncio.open_connection(LOCAL, proxy.port)
+            assert await reader.read() == b""
+            writer.close()
+        return port
+
+    port = run(talk())
+    [record] = caplog.records
+    assert record.exc_info is None
+    assert record.getMessage().startswith(f"no connection to '127.0.0.1' port {port}: ")
 
 
 def test_hook_changes_requests() -> None:

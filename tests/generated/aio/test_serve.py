@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 
@@ -19,12 +22,13 @@ from kafka_messages import (
     ListGroupsResponse,
     MetadataResponse,
     ProduceRequest,
+    ProduceResponse,
     Response,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
 from kafka_messages.aio import CloseConnection, serve
-from kafka_messages.connection import LocalProtocolError, RemoteProtocolError, RequestReceived, announce
+from kafka_messages.connection import LocalProtocolError, RemoteProtocolError, RequestReceived, _server, announce
 from kafka_messages.errors import EncodeError
 from kafka_messages.protocol import ApiKey, encode_request, encode_response
 
@@ -324,6 +328,186 @@ def test_client_that_disconnects_ends_its_handlers() -> None:
             await cancelled.wait()
 
     run(talk())
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Close a connection with a RST, as the system does for a program that left bytes unread."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+@pytest.mark.parametrize("leave", [reset, asyncio.StreamWriter.close])
+@pytest.mark.parametrize("acks", [-1, 0])
+@pytest.mark.parametrize("count", [10, 20_000])
+def test_client_that_leaves_while_its_requests_wait_ends_its_handlers(
+    leave: Callable[[asyncio.StreamWriter], object], acks: int, count: int
+) -> None:
+    """A million bytes of requests are more than the server reads ahead."""
+
+    async def talk() -> None:
+        arrived, cancelled = asyncio.Event(), asyncio.Event()
+
+        async def handler(received: RequestReceived) -> Response | None:
+            arrived.set()
+            try:
+                return await never(received)
+            finally:
+                cancelled.set()
+
+        async with await serve(handler, max_pending=3, linger=0.05) as server:
+            _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(encode_request(ProduceRequest(acks=acks), 9, 1, "c" * 20) * count)
+            await arrived.wait()
+            await asyncio.sleep(0.1)
+            leave(writer)
+            await cancelled.wait()
+
+    run(talk())
+
+
+def test_half_closed_client_gets_all_responses_while_there_is_progress() -> None:
+    """The last response comes long after ``linger``."""
+
+    async def talk() -> bytes:
+        async def handler(received: RequestReceived) -> Response | None:
+            await asyncio.sleep(0.6)
+            return await echo(received)
+
+        async with await serve(handler, max_pending=1000, linger=1) as server:
+            return await replies(server.port, heartbeat(1) * 4000)
+
+    assert run(talk()) == answered(1, 1) * 4000
+
+
+@pytest.mark.parametrize("is_valid", [True, False])
+def test_large_frame_does_not_block_the_event_loop(is_valid: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a frame is decoded, another connection is answered."""
+    decode_request, other_is_answered = _server.decode_request, threading.Event()
+
+    def decode(payload: bytes, **options: object) -> object:
+        if len(payload) > 1000:
+            assert other_is_answered.wait(5), "the event loop is blocked"
+        return decode_request(payload, **options)  # type: ignore[arg-type]
+
+    async def both() -> tuple[bytes, list[str]]:
+        errors: list[Exception] = []
+        topic = ProduceRequest.TopicProduceData(
+            name="t", partition_data=[ProduceRequest.PartitionProduceData(records=bytes(1 << 17))]
+        )
+        large = encode_request(ProduceRequest(acks=1, topic_data=[topic]), 9, 2)
+
+        async def handler(received: RequestReceived) -> Response | None:
+            return ProduceResponse() if isinstance(received.message, ProduceRequest) else await echo(received)
+
+        async with await serve(handler, on_error=errors.append) as server:
+            sent = heartbeat(1) + (large if is_valid else large[:-1] + b"\xff") + heartbeat(3)
+            first = asyncio.create_task(replies(server.port, sent))
+            assert await replies(server.port, heartbeat(4)) == answered(4, 4)
+            other_is_answered.set()
+            return await first, [*map(str, errors)]
+
+    monkeypatch.setattr(_server, "decode_request", decode)
+    found, errors = run(both())
+    if is_valid:
+        assert found == answered(1, 1) + encode_response(ProduceResponse(), 9, 2) + answered(3, 3)
+        assert errors == []
+    else:
+        assert found == answered(1, 1)
+        [error] = errors
+        assert error.startswith(f"invalid request at offset {len(heartbeat(1))}: ProduceRequest v9: ")
+
+
+def test_close_does_not_wait_for_a_thread_that_decodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, started = threading.Event(), threading.Event()
+
+    def decode(payload: bytes, **_: object) -> None:
+        started.set()
+        go_on.wait(10)
+
+    async def talk() -> None:
+        server = await serve(echo)
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        with closing(writer):
+            writer.write(encode_request(ListGroupsRequest(states_filter=["s" * 30_000] * 3), 4, 1))
+            while not started.is_set():
+                await asyncio.sleep(0.01)
+            await server.close(0.05)
+            assert not go_on.is_set()
+            go_on.set()
+
+    monkeypatch.setattr(_server, "decode_request", decode)
+    run(talk())
+
+
+def test_further_connections_are_closed_and_reported_once() -> None:
+    async def talk() -> list[Exception]:
+        errors: list[Exception] = []
+        async with await serve(echo, max_connections=2, on_error=errors.append) as server:
+            kept = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(2)]
+            for _ in range(3):
+                assert await replies(server.port) == b""
+            for _, writer in kept:
+                writer.close()
+                await writer.wait_closed()
+            while len(server._sessions) > 0:
+                await asyncio.sleep(0.01)
+            assert await replies(server.port, heartbeat(1)) == answered(1, 1)
+        return errors
+
+    [error] = run(talk())
+    assert (type(error), str(error)) == (
+        ConnectionError,
+        "2 connections are open (max_connections); new ones are closed",
+    )
+
+
+def test_idle_connection_is_closed_and_not_reported() -> None:
+    async def talk() -> None:
+        errors: list[Exception] = []
+        async with await serve(echo, idle_timeout=0.05, on_error=errors.append) as server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            with closing(writer):
+                writer.write(heartbeat(1) + heartbeat(2)[:5])
+                assert await reader.read() == answered(1, 1)
+        assert errors == []
+
+    run(talk())
+
+
+@pytest.mark.parametrize("acks", [-1, 0])
+def test_connection_with_unanswered_requests_is_not_idle(acks: int) -> None:
+    async def talk() -> None:
+        handled = asyncio.Event()
+
+        async def handler(received: RequestReceived) -> Response | None:
+            await asyncio.sleep(2.5)  # longer than two looks at the connections
+            handled.set()
+            return ProduceResponse() if acks else None
+
+        async with await serve(handler, idle_timeout=0.05) as server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            with closing(writer):
+                writer.write(encode_request(ProduceRequest(acks=acks), 9, 1))
+                assert await reader.read() == (encode_response(ProduceResponse(), 9, 1) if acks else b"")
+                assert handled.is_set()
+
+    run(talk())
+
+
+def test_port_scan_is_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    async def talk() -> None:
+        async with await serve(echo) as server:
+            assert await replies(server.port) == b""
+            assert await replies(server.port, b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03" + bytes(512)) == b""
+            assert await replies(server.port, b"\0\0\0\x08\x7f\xff\0\0\0\0\0\1") == b""
+
+    run(talk())
+    assert [record.exc_info for record in caplog.records] == [None, None]
+    texts = [record.getMessage().partition(" (connection of ('127.0.0.1', ")[0] for record in caplog.records]
+    assert texts == [
+        "the frame at offset 0 has 369295618 bytes, but at most 104857600 are allowed; this looks like a TLS ClientHello",
+        "invalid request at offset 0: unknown API key 32767; known keys are 0 to 94",
+    ]
 
 
 def test_close_finishes_pending_requests() -> None:

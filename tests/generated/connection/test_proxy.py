@@ -167,7 +167,7 @@ def test_forwarded_frames_are_not_copied() -> None:
     [passing] = ProxyConnection([]).receive_from_client(data)
     assert isinstance(passing, RequestForwarded)
     assert passing.data is data
-    assert passing.chunks == [data]
+    assert passing.encode_chunks() == [data]
     proxy = ProxyConnection([])
     pieces = [data[:2], data[2:9], data[9:] + data]
     found = [each for piece in pieces for each in proxy.receive_from_client(piece)]
@@ -224,6 +224,18 @@ def test_api_versions_response_falls_back_to_version_0() -> None:
 def slots_of(event: object) -> dict[str, object]:
     names = [name for cls in type(event).__mro__ for name in vars(cls).get("__slots__", ())]
     return {name: getattr(event, name) for name in names}
+
+
+@pytest.mark.parametrize("member_id", [b"m1", b"m\xff"])
+def test_changed_header_of_a_decoded_request_is_encoded(member_id: bytes) -> None:
+    sent = encode_request(HeartbeatRequest(member_id="m1"), 4, 7, "me").replace(b"m1", member_id)
+    [passing] = ProxyConnection().receive_from_client(sent)
+    assert isinstance(passing, RequestForwarded)
+    assert passing.request is not None
+    assert passing.header is passing.request.header
+    assert passing.encode() == sent
+    passing.header.client_id = "gateway"
+    assert passing.encode() == frame(sent[4:].replace(b"\0\2me", b"\0\7gateway"))
 
 
 def test_repeated_undecoded_events_have_the_same_attributes() -> None:

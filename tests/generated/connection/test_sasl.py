@@ -52,12 +52,33 @@ def test_plain_has_one_token() -> None:
 @pytest.mark.parametrize(
     ("server_first", "message"),
     [
-        (b"", "SCRAM: the broker's first message is malformed"),
-        (b"\xff", "SCRAM: the broker's first message is malformed"),
-        (b"m=new," + SERVER_FIRST, "SCRAM: the broker's first message is malformed"),
-        (SERVER_FIRST.replace(b"W22", b"W2"), "SCRAM: the broker's first message is malformed"),
-        (SERVER_FIRST.replace(b"4096", b"1" * 5000), "SCRAM: the broker's first message is malformed"),
-        (SERVER_FIRST.replace(b"4096", b"-4096"), "SCRAM: the broker's first message is malformed"),
+        (b"", "SCRAM: the broker's first message has no nonce (r=) in its place"),
+        (b"\xff", "SCRAM: the broker's first message has no nonce (r=) in its place"),
+        (b"m=new," + SERVER_FIRST, "SCRAM: the broker requires an extension (m=), and none is supported"),
+        (b"e=unknown-user", "SCRAM: the broker refused the login: unknown-user"),
+        (b"e=\x1b[2J", "SCRAM: the broker refused the login: '\\x1b[2J'"),
+        (b"e=" + b"x" * 100, f"SCRAM: the broker refused the login: '{'x' * 56}..."),
+        (SERVER_FIRST.replace(b"s=", b"x="), "SCRAM: the broker's first message has no salt (s=) in its place"),
+        (
+            SERVER_FIRST.replace(b",i=4096", b""),
+            "SCRAM: the broker's first message has no iteration count (i=) in its place",
+        ),
+        (SERVER_FIRST.replace(b"W22", b"W2"), "SCRAM: the broker's salt is empty or not base64"),
+        (SERVER_FIRST.replace(b"W22ZaJ0SNY7soEsUEjb6gQ==", b""), "SCRAM: the broker's salt is empty or not base64"),
+        (
+            SERVER_FIRST.replace(b"%hv", b"\x07hv"),
+            "SCRAM: the broker's nonce has characters that are not printable ASCII",
+        ),
+        (SERVER_FIRST.replace(b"4096", b"-4096"), "SCRAM: the broker's iteration count is not a number: '-4096'"),
+        (SERVER_FIRST.replace(b"4096", b""), "SCRAM: the broker's iteration count is not a number: ''"),
+        (
+            SERVER_FIRST.replace(b"4096", b"1000000000"),
+            "SCRAM: the broker requires 1000000000 iterations; 4096 to 100000 are acceptable",
+        ),
+        (
+            SERVER_FIRST.replace(b"4096", b"1" * 5000),
+            "SCRAM: the broker requires over 10**18 iterations; 4096 to 100000 are acceptable",
+        ),
         (SERVER_FIRST.replace(b"r=r", b"r=R"), "SCRAM: the broker's nonce does not extend the client's"),
         (b"r=" + NONCE.encode() + b",s=W22Z,i=4096", "SCRAM: the broker's nonce does not extend the client's"),
         (
@@ -82,7 +103,7 @@ def test_invalid_challenge_is_rejected(server_first: bytes, message: str) -> Non
     ("server_final", "message"),
     [
         (b"e=invalid-proof", "SCRAM: the broker refused the login: invalid-proof"),
-        (b"", "SCRAM: the broker's signature is wrong: it does not know the password"),
+        (b"", "SCRAM: the broker's last message has no signature (v=)"),
         (SERVER_FINAL[:-1], "SCRAM: the broker's signature is wrong: it does not know the password"),
         (
             SERVER_FINAL.replace(b"6rri", b"6rrj"),

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 from .._base.message import Request, Response, class_of
 from ..connection import ClientConnection, ResponseReceived, Sent, VersionFallback, expects_response, sasl_requests
 from ..protocol import ErrorCode
-from ._listener import READ_SIZE, close_writer, within
+from ._listener import READ_SIZE, close_writer, next_event, within
 
 R = TypeVar("R", bound=Response)
 
@@ -67,6 +67,7 @@ class BrokerConnection:
         """Close the connection. Pending requests raise ConnectionError; unsent bytes are lost after ``timeout`` seconds."""
         self._end(ConnectionError("this program has closed it"))
         await close_writer(self._writer, timeout)
+        self._receiver.cancel()  # it may decode a response
         await asyncio.wait([self._receiver])
 
     async def __aenter__(self) -> Self:
@@ -81,15 +82,18 @@ class BrokerConnection:
             raise ConnectionError(ended) from self._failure
 
     async def _receive(self) -> None:
+        source = self.connection.next_event, self.connection.decode_ahead, asyncio.Semaphore(1)
         try:
             while data := await self._reader.read(READ_SIZE):
-                for event in self.connection.receive_data(data):
+                self.connection.receive_data(data)
+                while (event := await next_event(*source)) is not None:
                     if isinstance(event, VersionFallback):
                         self._writer.write(event.data)
                     elif isinstance(event, ResponseReceived):
                         self._wake(event.sent.correlation_id)
             list(self.connection.receive_data(b""))  # raises if a frame is incomplete
-            raise ConnectionError("the broker has closed it")
+            hint = " before it sent its versions; does the port expect TLS?" if self.connection.versions is None else ""
+            raise ConnectionError(f"the broker has closed it{hint}")
         except Exception as error:  # any error ends the connection
             self._end(error)
             self._writer.transport.abort()
@@ -128,7 +132,10 @@ async def connect(
     """
     address, state = f"{host} port {port}", connection or ClientConnection()
     async with within(timeout, f"no connection to {address}"):
-        streams = await asyncio.open_connection(host, port, ssl=ssl_context)
+        try:
+            streams = await asyncio.open_connection(host, port, ssl=ssl_context)
+        except ConnectionResetError as error:  # has no text
+            raise ConnectionResetError(f"no connection to {address}: reset; does the port expect TLS?") from error
         made = BrokerConnection(streams, state, address, request_timeout, max_pending)
         try:
             if state.versions is None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 
 from .._core.display import display, is_int
 from .._core.generic import Generic
@@ -32,7 +32,7 @@ _FIRST_BYTES = 1024
 class Incoming(FrameReader):
     """Received bytes of one direction. After an error, every further call raises the same error."""
 
-    __slots__ = ("_error", "_rest", "_transitions", "is_closed", "state")
+    __slots__ = ("_ahead", "_error", "_rest", "_transitions", "is_closed", "state")
 
     def __init__(self, max_frame_size: int, transitions: Mapping[State, Mapping[Event, State]], state: State) -> None:
         if not is_int(max_frame_size, 32, 1):
@@ -44,6 +44,8 @@ class Incoming(FrameReader):
         self.state = state
         self._rest: bytes | None = None
         self._error: RemoteProtocolError | None = None
+        # The frame that a thread decoded: its end, the request that it answers, its content or error.
+        self._ahead: tuple[int, object, Any, Exception | None] | None = None
         self.is_closed = False
 
     @property
@@ -68,6 +70,40 @@ class Incoming(FrameReader):
             raise LocalProtocolError("the peer has closed the connection; no data can follow")
         else:
             self.feed(data)
+
+    def ahead(
+        self, min_size: int, decode: Callable[[bytes], object], asked: object = None, keys: Container[int] | None = None
+    ) -> Callable[[], None] | None:
+        """Return a function whose result ``decode`` takes for the next frame, which stays the next; None for others."""
+        if self.pending < max(min_size, LENGTH_SIZE) or self._error is not None:
+            return None
+        size, start = self._size, self._start
+        if size < 0:  # wrong for a length that is split between pieces
+            size = int.from_bytes(self._pieces[0][start : start + LENGTH_SIZE], "big")
+        if not min_size <= LENGTH_SIZE + size <= self.pending or (frame := self._next(True)) is None:
+            return None
+        if self._start:
+            self._pieces[0], self._start = memoryview(self._pieces[0])[self._start :], 0
+        self._pieces.appendleft(frame)
+        end, self.offset = self.offset, self.offset - len(frame)
+
+        def run() -> None:
+            try:
+                self._ahead = end, asked, decode(frame[LENGTH_SIZE:]), None
+            except Exception as error:
+                self._ahead = end, asked, None, error
+
+        return run if keys is None or int.from_bytes(frame[4:6], "big", signed=True) in keys else None
+
+    def decode(self, payload: bytes, decode: Callable[[bytes], Any], asked: object = None) -> Any:
+        """Decode the frame that was read last, unless a thread did."""
+        if self._ahead is not None:
+            (end, request, content, error), self._ahead = self._ahead, None
+            if (end, request) == (self.offset, asked):
+                if error is not None:
+                    raise error
+                return content
+        return decode(payload)
 
     def _next(self, is_whole: bool) -> bytes | None:
         if self._error is not None:
@@ -143,6 +179,13 @@ class Connection(Generic[E]):
 
     def next_event(self) -> E | None:
         """Return the next event, or None if more bytes are needed. Raises RemoteProtocolError."""
+        raise NotImplementedError
+
+    def decode_ahead(self, min_size: int) -> Callable[[], None] | None:
+        """Return a function that decodes the next frame for ``next_event``, or None if it has not ``min_size`` bytes.
+
+        Another thread may run the function, and this one send messages meanwhile. Then call ``next_event``.
+        """
         raise NotImplementedError
 
     @property

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from .._base.message import Message
 from .._core.display import display, is_int
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from .._base.message import Response, Text
+    from .._base.message import Request, Response, Text
     from .._core.wire import BytesLike
     from ..protocol import Api
     from ..protocol._shapes import ApiVersionsResponse, RequestHeader
@@ -64,7 +64,7 @@ class RequestReceived:
         self._encoded_response: bytes | None = None
 
     @property
-    def message(self) -> Message:
+    def message(self) -> Request:
         return self.request.message
 
     @property
@@ -162,6 +162,9 @@ class ServerConnection(Connection[ServerEvent]):
             self._incoming.change(Event.HANDSHAKE_RECEIVED)
         return received
 
+    def decode_ahead(self, min_size: int) -> Callable[[], None] | None:
+        return self._incoming.ahead(min_size, self._decode) if self._incoming.state is READY else None
+
     def send(self, received: RequestReceived, response: Response) -> bytes:
         """Encode the response to a request; return the bytes to write now.
 
@@ -207,9 +210,7 @@ class ServerConnection(Connection[ServerEvent]):
 
     def _request(self, payload: bytes) -> RequestReceived:
         try:
-            if payload[:4] not in self._accepted:
-                self._accept(payload)
-            request = decode_request(payload, text=self._text)
+            request = self._incoming.decode(payload, self._decode)
         except UnsupportedRequestError as error:
             if error.api.name == API_VERSIONS:
                 request = DecodedRequest(
@@ -222,6 +223,11 @@ class ServerConnection(Connection[ServerEvent]):
             raise self._incoming.refuse(payload, "invalid request", error) from error
         self._identity = self._identity.after(request.header, request.message)
         return RequestReceived(request, self)
+
+    def _decode(self, payload: bytes) -> DecodedRequest:
+        if payload[:4] not in self._accepted:
+            self._accept(payload)
+        return decode_request(payload, text=self._text)
 
     def _accept(self, payload: bytes) -> None:
         header, _ = read_request_header(payload, text=self._text)

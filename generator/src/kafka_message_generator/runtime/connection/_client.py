@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from .._core.display import display
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from .._base.message import Request, Response, Text
     from .._core.wire import BytesLike
-    from ..protocol import Api
+    from ..protocol import Api, DecodedResponse
     from ..protocol._shapes import ResponseHeader
     from ..schema.downgrade import UnsupportedField
 
@@ -242,16 +244,22 @@ class ClientConnection(Connection[ClientEvent]):
             return TokenReceived(payload)
         return self._response(sent, payload)
 
+    def decode_ahead(self, min_size: int) -> Callable[[], None] | None:
+        sent = self._waiting[0] if self._waiting else None
+        return None if sent is None else self._incoming.ahead(min_size, partial(self._decode, sent))
+
+    def _decode(self, sent: Sent[Any], payload: bytes) -> tuple[DecodedResponse[Any], bytes]:
+        if self._lenient:
+            return decode_response_leniently(payload, sent.api, sent.version, self._text)
+        return decode_response(payload, sent.api, sent.version, text=self._text), b""
+
     def _response(self, sent: Sent[Any], payload: bytes) -> ClientEvent:
         found = int.from_bytes(payload[:LENGTH_SIZE], "big", signed=True)
         if len(payload) >= LENGTH_SIZE and found != sent.correlation_id:
             what = f"expected the response to {sent}, got correlation id {found}"
             raise self._incoming.refuse(payload, what)
         try:
-            if self._lenient:
-                response, trailing = decode_response_leniently(payload, sent.api, sent.version, self._text)
-            else:
-                response, trailing = decode_response(payload, sent.api, sent.version, text=self._text), b""
+            response, trailing = self._incoming.decode(payload, partial(self._decode, sent))
         except KafkaMessageError as error:
             raise self._incoming.refuse(payload, f"the response to {sent} cannot be read", error) from error
         message: Any = response.message

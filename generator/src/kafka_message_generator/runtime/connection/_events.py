@@ -53,7 +53,3 @@ class ConnectionClosed:
     @property
     def data(self) -> bytes:
         return b""
-
-    @property
-    def chunks(self) -> list[bytes]:
-        return []

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from .._core.native import filled
 from ..errors import DecodeError
-from ..protocol import UnsupportedRequestError, read_request_header
+from ..protocol import UnsupportedRequestError, decode_response, read_request_header
 from ._incoming import LENGTH_SIZE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .._base.message import Message, Text
+    from .._base.message import Request as RequestMessage
     from ..errors import KafkaMessageError
     from ..protocol import Api, DecodedRequest, DecodedResponse
     from ..protocol._shapes import RequestHeader
@@ -30,11 +28,6 @@ class Forwarded:
     @property
     def data(self) -> bytes:
         return self._frame
-
-    @property
-    def chunks(self) -> list[bytes]:
-        """``data`` as a list for ``writelines``."""
-        return [self._frame]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._what()}, {len(self._frame) - LENGTH_SIZE} bytes>"
@@ -86,7 +79,7 @@ class RequestForwarded(Forwarded):
 
     @property
     def header(self) -> RequestHeader:
-        """Header, decoded on first use.
+        """Header, decoded on first use; of a decoded request that of ``request``, which ``encode`` writes.
 
         Only API key, version and correlation id are set for an unknown API, and for an unreadable header of an unknown
         version.
@@ -96,7 +89,7 @@ class RequestForwarded(Forwarded):
         return self._header
 
     @property
-    def message(self) -> Message | None:
+    def message(self) -> RequestMessage | None:
         return self.request.message if self.request is not None else None
 
     def encode(self) -> bytes:
@@ -105,7 +98,10 @@ class RequestForwarded(Forwarded):
 
     def encode_chunks(self) -> list[bytes]:
         """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
-        return self.request.encode_chunks(text=TEXT) if self.request is not None else self.chunks
+        return self.request.encode_chunks(text=TEXT) if self.request is not None else [self.data]
+
+    def _decode_response(self, payload: bytes) -> DecodedResponse[Message]:
+        return decode_response(payload, self._key, self._version, text=TEXT)
 
     def _what(self) -> str:
         name = f"API {self._key}" if self.api is None else self.api.request_name
@@ -144,7 +140,7 @@ class ResponseForwarded(_Reply):
         return self.response.encode(text=TEXT) if self.response is not None else self.data
 
     def encode_chunks(self) -> list[bytes]:
-        return self.response.encode_chunks(text=TEXT) if self.response is not None else self.chunks
+        return self.response.encode_chunks(text=TEXT) if self.response is not None else [self.data]
 
 
 class LocalResponse(_Reply):
@@ -171,55 +167,3 @@ def header_of(payload: bytes) -> tuple[RequestHeader, int]:
         return read_request_header(payload)
     except (DecodeError, UnsupportedRequestError):
         return read_request_header(payload, text=TEXT)
-
-
-# Both take the values of all slots in the order of ``filled``, which has no types for them either.
-def _new_request(  # type: ignore[no-untyped-def]
-    cls,
-    frame,
-    encoded_response,
-    header,
-    is_unread,
-    key,
-    number,
-    tokens_before,
-    version,
-    waits_at,
-    api,
-    error,
-    expects_response,
-    identity,
-    request,
-):
-    made = _new(cls)
-    made._frame = frame
-    made._encoded_response = encoded_response
-    made._header = header
-    made._is_unread = is_unread
-    made._key = key
-    made._number = number
-    made._tokens_before = tokens_before
-    made._version = version
-    made._waits_at = waits_at
-    made.api = api
-    made.error = error
-    made.expects_response = expects_response
-    made.identity = identity
-    made.request = request
-    return made
-
-
-def _new_response(cls, frame, request, error, response):  # type: ignore[no-untyped-def]
-    made = _new(cls)
-    made._frame = frame
-    made.request = request
-    made.error = error
-    made.response = response
-    return made
-
-
-_new = object.__new__
-# Create an object of a class from the values of its slots: of the base class, then by name. The core does so without
-# tracking by the collector.
-new_request: Any = filled or _new_request
-new_response: Any = filled or _new_response

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from struct import Struct
 
+from .._core.native import filled
 from ..errors import DecodeError, KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
@@ -13,7 +14,6 @@ from ..protocol import (
     UnsupportedRequestError,
     apis,
     decode_request,
-    decode_response,
     encode_response,
 )
 from ..protocol import api as api_of
@@ -25,8 +25,6 @@ from ._forwarded import (
     ResponseForwarded,
     TokenForwarded,
     header_of,
-    new_request,
-    new_response,
 )
 from ._identity import UNKNOWN, ClientIdentity
 from ._incoming import LENGTH_SIZE, Incoming
@@ -136,6 +134,16 @@ class ProxyConnection:
         self._broker.receive(data)
         return self._of_broker()
 
+    def decode_request_ahead(self, min_size: int) -> Callable[[], None] | None:
+        """As ``ServerConnection.decode_ahead``; also None if the request is forwarded undecoded."""
+        return self._client.ahead(min_size, _decoded, keys=self._decoded)
+
+    def decode_response_ahead(self, min_size: int) -> Callable[[], None] | None:
+        """As ``ClientConnection.decode_ahead``; also None if the response is forwarded undecoded."""
+        first = self._requests[0] if self._requests else None
+        is_decoded = first is not None and first._key in self._decoded
+        return self._broker.ahead(min_size, first._decode_response, first) if first and is_decoded else None
+
     def answer(self, request: RequestForwarded, response: ResponseMessage) -> bytes:
         """Answer a request locally; return the bytes to write to the client now.
 
@@ -193,12 +201,18 @@ class ProxyConnection:
                             side._start = 0
                         else:
                             side._start = end
-                        # fmt: off
-                        request = new_request(
-                            RequestForwarded, piece[start:end], None, None, True, key, number, 0, version, self._mark,
-                            api, None, True, self._identity, None,
-                        )
-                        # fmt: on
+                        if filled is None:
+                            request = RequestForwarded(
+                                piece[start:end], api, key, version, number, self._identity, True
+                            )
+                            request._waits_at = self._mark
+                        else:  # the values of all slots: of the base class, then by name
+                            # fmt: off
+                            request = filled(
+                                RequestForwarded, piece[start:end], None, None, True, key, number, 0, version,
+                                self._mark, api, None, True, self._identity, None,
+                            )
+                            # fmt: on
                         requests.append(request)
                         yield request
                         continue
@@ -264,7 +278,8 @@ class ProxyConnection:
         passing = _forwarded(frame, header, api, self._identity)
         if api.key in self._decoded:
             try:
-                passing.request = _decoded(payload)
+                passing.request = self._client.decode(payload, _decoded)
+                passing._header = passing.request.header  # `encode` writes this object
                 passing.expects_response = is_answered(api, passing.request.message)
             except KafkaMessageError as error:
                 passing.error = error
@@ -279,7 +294,7 @@ class ProxyConnection:
 
     def _identify(self, request: RequestForwarded, api: Api, rest: bytes) -> None:
         message = request.message
-        if api.name == API_VERSIONS and message is None:
+        if api.name == API_VERSIONS and message is None and request.error is None:
             try:
                 message = _decoded(request.data[LENGTH_SIZE:]).message
             except KafkaMessageError:
@@ -319,7 +334,8 @@ class ProxyConnection:
                         side._start = end
                     requests.popleft()
                     first._waits_at = None
-                    yield new_response(ResponseForwarded, piece[start:end], first, None, None)
+                    response = piece[start:end], first
+                    yield filled(ResponseForwarded, *response, None, None) if filled else ResponseForwarded(*response)
                     continue
             frame = side.next_whole_frame()
             if frame is None:
@@ -351,7 +367,7 @@ class ProxyConnection:
         key, version = request._key, request._version
         if key in self._decoded or _is_handshake(request):
             try:
-                response = decode_response(frame[LENGTH_SIZE:], key, version, text=TEXT)
+                response = self._broker.decode(frame[LENGTH_SIZE:], request._decode_response, request)
             except KafkaMessageError as error:
                 passing.error = error
             else:

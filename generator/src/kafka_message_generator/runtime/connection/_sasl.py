@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _ALGORITHMS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 # More iterations would block the event loop. Kafka creates credentials with 4,096 to 16,384.
 _MIN_ITERATIONS, _MAX_ITERATIONS = 4096, 100_000
+_ATTRIBUTES = ("r=", "nonce"), ("s=", "salt"), ("i=", "iteration count")
 
 
 class AuthenticationError(KafkaMessageError):
@@ -84,29 +85,50 @@ def _scram(algorithm: str, username: str, password: str, nonce: str | None) -> G
     signature = hmac.digest(hashlib.new(algorithm, client_key).digest(), signed, algorithm)
     proof = bytes(key ^ byte for key, byte in zip(client_key, signature, strict=True))
     server_final = yield f"{without_proof},p={b64encode(proof).decode()}".encode()
-    if server_final.startswith(b"e="):
-        raise AuthenticationError(f"SCRAM: the broker refused the login: {server_final[2:].decode(errors='replace')}")
+    _check_refusal(server_final.decode(errors="replace"))
     server_key = hmac.digest(salted, b"Server Key", algorithm)
     expected = b"v=" + b64encode(hmac.digest(server_key, signed, algorithm))
+    if not server_final.startswith(b"v="):
+        raise AuthenticationError("SCRAM: the broker's last message has no signature (v=)")
     if not hmac.compare_digest(server_final.partition(b",")[0], expected):
         raise AuthenticationError("SCRAM: the broker's signature is wrong: it does not know the password")
 
 
+def _check_refusal(message: str) -> None:
+    if message.startswith("e="):
+        reason = message[2:]
+        shown = reason if reason.isprintable() and len(reason) <= 60 else display(reason)
+        raise AuthenticationError(f"SCRAM: the broker refused the login: {shown}")
+
+
 def _challenge(server_first: str, nonce: str) -> tuple[str, bytes, int]:
-    import re
+    """Return nonce, salt and iterations of the ``server-first-message`` (RFC 5802, section 7)."""
     from base64 import b64decode
 
-    found = re.fullmatch(r"r=([!-+\--~]+),s=([A-Za-z0-9+/=]+),i=([0-9]{1,9})(,.*)?", server_first, re.ASCII)
-    try:
-        salt = b64decode(found[2], validate=True) if found else b""
-    except ValueError:
-        salt = b""
-    if found is None or not salt:
-        raise AuthenticationError("SCRAM: the broker's first message is malformed")
-    server_nonce, iterations = found[1], int(found[3])
+    _check_refusal(server_first)
+    if server_first.startswith("m="):
+        raise AuthenticationError("SCRAM: the broker requires an extension (m=), and none is supported")
+    values = []
+    for part, (start, name) in zip([*server_first.split(","), "", "", ""], _ATTRIBUTES, strict=False):
+        if not part.startswith(start):
+            raise AuthenticationError(f"SCRAM: the broker's first message has no {name} ({start}) in its place")
+        values.append(part[2:])
+    server_nonce, encoded_salt, iterations = values
     if not server_nonce.startswith(nonce) or server_nonce == nonce:
         raise AuthenticationError("SCRAM: the broker's nonce does not extend the client's")
-    if not _MIN_ITERATIONS <= iterations <= _MAX_ITERATIONS:
-        limits = f"{_MIN_ITERATIONS} to {_MAX_ITERATIONS}"
-        raise AuthenticationError(f"SCRAM: the broker requires {iterations} iterations; {limits} are acceptable")
-    return server_nonce, salt, iterations
+    if not (server_nonce.isascii() and server_nonce.isprintable()) or " " in server_nonce:
+        raise AuthenticationError("SCRAM: the broker's nonce has characters that are not printable ASCII")
+    try:
+        salt = b64decode(encoded_salt, validate=True)
+    except ValueError:
+        salt = b""
+    if not salt:
+        raise AuthenticationError("SCRAM: the broker's salt is empty or not base64")
+    if not (iterations.isascii() and iterations.isdigit()):
+        raise AuthenticationError(f"SCRAM: the broker's iteration count is not a number: {display(iterations)}")
+    if len(iterations) > 18 or not _MIN_ITERATIONS <= int(iterations) <= _MAX_ITERATIONS:
+        count, limits = (
+            iterations if len(iterations) <= 18 else "over 10**18"
+        ), f"{_MIN_ITERATIONS} to {_MAX_ITERATIONS}"
+        raise AuthenticationError(f"SCRAM: the broker requires {count} iterations; {limits} are acceptable")
+    return server_nonce, salt, int(iterations)

@@ -66,7 +66,7 @@ class FrameReader:
             raise ValueError(f"max_size {max_size} is outside 0 to {_LONGEST}")
         self.max_size = max_size
         self._fed = 0  # bytes so far
-        self._pieces: deque[bytes | bytearray] = deque()  # as fed, small ones joined
+        self._pieces: deque[bytes | bytearray | memoryview] = deque()  # as fed, small ones joined
         self._start = 0  # offset of the unread bytes in the first piece
         self._length = b""  # length field of the next frame, once read
         self._size = -1  # value of this field, or -1
