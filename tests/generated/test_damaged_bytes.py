@@ -165,6 +165,11 @@ def tag_sections(name: str) -> Iterator[tuple[Vector, TagsSite, Callable[[bytes]
             yield vector, site, _replacer(vector.data, site.start, site.end)
 
 
+def place_of(section: TagsSite) -> str:
+    """Return the path in errors about the tag section itself."""
+    return f"{section.path}._tagged_fields".removeprefix(".")
+
+
 def _replacer(data: bytes, start: int, end: int) -> Callable[[bytes], bytes]:
     return lambda other: data[:start] + other + data[end:]
 
@@ -229,11 +234,11 @@ def test_overlong_varints_raise_decode_error(name: str) -> None:
         if is_compact(site):
             _assert_bad_varints(vector, replaced, site.path, site.start)
     for vector, section, replaced in tag_sections(name):
-        _assert_bad_varints(vector, replaced, section.path, section.start)
+        _assert_bad_varints(vector, replaced, place_of(section), section.start)
         for before, after in ((b"\x01", b""), (b"\x01\x63", b"")):
             start = section.start + len(before)
             shifted = _replacer(replaced(before + b"\0" + after), start, start + 1)
-            _assert_bad_varints(vector, shifted, section.path, start)
+            _assert_bad_varints(vector, shifted, place_of(section), start)
 
 
 def _assert_bad_varints(vector: Vector, replaced: Callable[[bytes], bytes], path: str, start: int) -> None:
@@ -289,7 +294,7 @@ def test_wrong_tag_sizes_raise_decode_error(name: str) -> None:
                 left = len(data) - start
                 if wrong > left:
                     reason = f"field with tag {entry.tag}: {wrong} bytes needed at offset {start}, {left} left"
-                    assert_refused(vector, data, section.path, start, reason)
+                    assert_refused(vector, data, place_of(section), start, reason)
                 else:
                     reason = f"tagged field {entry.tag} has size {wrong} at offset {start}, but its value takes {size}"
                     path = f"{section.path}.{entry.name}".removeprefix(".")
@@ -306,7 +311,7 @@ def test_duplicate_tags_raise_decode_error(name: str) -> None:
             start = section.start + 1 + sum(map(len, parts))
             data = replaced(uvarint(len(parts) + 1) + b"".join(parts) + entry)
             reason = f"duplicate tag {tag} at offset {start}"
-            assert_refused(vector, data, section.path, start, reason)
+            assert_refused(vector, data, place_of(section), start, reason)
 
 
 @pytest.mark.parametrize("name", MESSAGES)
@@ -316,7 +321,7 @@ def test_tags_of_other_versions_raise_decode_error(name: str) -> None:
             start = section.end
             data = replaced(section.extended(uvarint(tag) + b"\0"))
             reason = f"tag {tag} at offset {start} is not valid in this version"
-            assert_refused(vector, data, section.path, start, reason)
+            assert_refused(vector, data, place_of(section), start, reason)
 
 
 @pytest.mark.parametrize("name", MESSAGES)

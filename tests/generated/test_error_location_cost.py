@@ -16,36 +16,36 @@ CUT = DescribeGroupsRequest(groups=["a", "b"]).write(5)[:-1]
 """Truncated bytes; the error is unrelated to text."""
 ODD = CUT.replace(b"a", b"\xe9")
 """The same bytes with invalid UTF-8 before the error."""
-MISSING = "DescribeGroupsRequest v5: UNSIGNED_VARINT: 1 byte needed at offset 6, 0 left"
+MISSING = "DescribeGroupsRequest v5: _tagged_fields: UNSIGNED_VARINT: 1 byte needed at offset 6, 0 left"
 
 
-def error_and_read_count(data: bytes) -> tuple[str, int]:
-    """Return the error of reading with escaped text, and the number of reads needed to describe it."""
-    read, count = Schema.read, 0
+def error_and_walk_count(data: bytes) -> tuple[str, int]:
+    """Return the error of reading with escaped text, and the number of walks needed to describe it."""
+    skip, count = Schema.skip, 0
 
-    def counted(schema: Schema, data: bytes, pos: int = 0) -> object:
+    def counted(schema: Schema, data: bytes, pos: int) -> int:
         nonlocal count
         count += 1
-        return read(schema, data, pos)
+        return skip(schema, data, pos)
 
-    with mock.patch.object(Schema, "read", counted), pytest.raises(DecodeError) as caught:
+    with mock.patch.object(Schema, "skip", counted), pytest.raises(DecodeError) as caught:
         DescribeGroupsRequest.read(data, 5, text="surrogateescape")
     return str(caught.value), count
 
 
-def test_error_unrelated_to_text_is_located_with_one_read() -> None:
-    assert error_and_read_count(CUT) == (MISSING, 1)
+def test_error_unrelated_to_text_is_located_with_one_walk() -> None:
+    assert error_and_walk_count(CUT) == (MISSING, 1)
 
 
-def test_error_after_invalid_utf8_is_located_with_two_reads() -> None:
-    assert error_and_read_count(ODD) == (MISSING, 2)
+def test_error_after_invalid_utf8_is_located_with_two_walks() -> None:
+    assert error_and_walk_count(ODD) == (MISSING, 2)
 
 
 def test_proxy_reports_the_decode_error() -> None:
     sent = encode_request(DescribeGroupsRequest(groups=["a", "b"]), 5, 1, framed=False)[:-1]
     passing = next(ProxyConnection().receive_from_client(len(sent).to_bytes(4, "big") + sent))
     assert isinstance(passing, RequestForwarded)
-    missing = f"DescribeGroupsRequest v5: UNSIGNED_VARINT: 1 byte needed at offset {len(sent)}, 0 left"
+    missing = f"DescribeGroupsRequest v5: _tagged_fields: UNSIGNED_VARINT: 1 byte needed at offset {len(sent)}, 0 left"
     assert str(passing.error) == missing
 
 
@@ -63,7 +63,7 @@ def test_memory_error_is_not_reported_as_decode_error(monkeypatch: pytest.Monkey
                 read(data[:-1])
             assert (
                 str(caught.value)
-                == f"MetadataResponse v9: UNSIGNED_VARINT: 1 byte needed at offset {len(data) - 1}, 0 left"
+                == f"MetadataResponse v9: _tagged_fields: UNSIGNED_VARINT: 1 byte needed at offset {len(data) - 1}, 0 left"
             )
 
 

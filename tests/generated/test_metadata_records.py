@@ -99,7 +99,7 @@ def test_metadata_record_of_newer_version_raises() -> None:
         ("01ffffffff7f00", "record type: the unsigned varint at offset 1 does not fit into 32 bits", 1),
         ("00020006", "unknown frame version 0 at offset 0; expected 1", 0),
         ("02020006", "unknown frame version 2 at offset 0; expected 1", 0),
-        ("011400", "NoOpRecord v0: UNSIGNED_VARINT: 1 byte needed at offset 3, 0 left", 3),
+        ("011400", "NoOpRecord v0: _tagged_fields: UNSIGNED_VARINT: 1 byte needed at offset 3, 0 left", 3),
         ("0114000000", "NoOpRecord v0: 1 byte(s) left after the message, at offset 4", 4),
     ],
 )

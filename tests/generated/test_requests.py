@@ -216,7 +216,11 @@ def test_unreadable_header_of_an_unknown_version_raises_unsupported_request_erro
         ("0003000c0000", "RequestHeader v0: correlation_id: INT32: 4 bytes needed at offset 4, 2 left", 4),
         ("03e70000", "RequestHeader v0: correlation_id: INT32: 4 bytes needed at offset 4, 0 left", 4),
         ("0003000c00000001", "RequestHeader v2: client_id: INT16: 2 bytes needed at offset 8, 0 left", 8),
-        ("0003000c00000001ffff", "RequestHeader v2: UNSIGNED_VARINT: 1 byte needed at offset 10, 0 left", 10),
+        (
+            "0003000c00000001ffff",
+            "RequestHeader v2: _tagged_fields: UNSIGNED_VARINT: 1 byte needed at offset 10, 0 left",
+            10,
+        ),
         (
             METADATA_REQUEST_12[:-6],
             "MetadataRequest v12: allow_auto_topic_creation: BOOLEAN: 1 byte needed at offset 39, 0 left",

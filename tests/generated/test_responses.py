@@ -119,7 +119,13 @@ def test_invalid_api_versions_responses_raise(data: str, version: int, text: str
     ("data", "which", "version", "error", "text"),
     [
         ("0000", 3, 12, DecodeError, "ResponseHeader v1: correlation_id: INT32: 4 bytes needed at offset 0, 2 left"),
-        ("00000001", 3, 12, DecodeError, "ResponseHeader v1: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left"),
+        (
+            "00000001",
+            3,
+            12,
+            DecodeError,
+            "ResponseHeader v1: _tagged_fields: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left",
+        ),
         (
             "0000000100",
             3,

@@ -55,10 +55,22 @@ def test_newer_versions_are_read_as_the_highest_known_when_allowed() -> None:
     assert str(caught.value) == "ConsumerProtocolSubscription has no version 9, only versions 0 to 3"
 
 
+def test_bytes_after_a_known_version_are_ignored_when_newer_ones_are_allowed() -> None:
+    """Kafka's ConsumerProtocol and EndTransactionMarker read from a buffer, and ignore what is left in it."""
+    for version, expected in ((0, "000000000001000174ffffffff"), (3, SUBSCRIPTION_3)):
+        data = bytes.fromhex(expected)
+        message, _ = read_versioned(ConsumerProtocolSubscription, data)
+        found = read_versioned(ConsumerProtocolSubscription, data + b"\1\2", allow_newer=True)
+        assert found == (message, version)
+    with pytest.raises(DecodeError) as caught:
+        read_versioned(EndTxnMarker, bytes.fromhex(END_TXN_MARKER + "00"))
+    assert str(caught.value) == "EndTxnMarker v0: 1 byte(s) left after the message, at offset 6"
+
+
 def test_allow_newer_accepts_no_other_errors() -> None:
     with pytest.raises(DecodeError) as caught:
-        read_versioned(EndTxnMarker, bytes.fromhex(END_TXN_MARKER + "00"), allow_newer=True)
-    assert str(caught.value) == "EndTxnMarker v0: 1 byte(s) left after the message, at offset 6"
+        read_versioned(ConsumerProtocolSubscription, bytes.fromhex("0009" + SUBSCRIPTION_3[4:-2]), allow_newer=True)
+    assert (caught.value.message, caught.value.version) == ("ConsumerProtocolSubscription", 3)
     with pytest.raises(UnsupportedVersionError) as unsupported:
         read_versioned(EndTxnMarker, bytes.fromhex("ffff00000011"), allow_newer=True)
     assert str(unsupported.value) == "EndTxnMarker has no version -1, only version 0"

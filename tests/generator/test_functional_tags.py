@@ -155,7 +155,9 @@ def test_unknown_tagged_fields_are_kept_and_merged_in_order(package: ModuleType)
 def test_unknown_tags_between_known_tags_are_kept(package: ModuleType) -> None:
     round_trip(package.Gaps(a=1, c=3), 1, "02 00 01 01 02 01 03")
     round_trip(package.Gaps(a=1, b=2, c=3), 2, "03 00 01 01 01 01 02 02 01 03")
-    with pytest.raises(package.DecodeError, match=r"^Gaps v1: tag 1 at offset 4 is not valid in this version$"):
+    with pytest.raises(
+        package.DecodeError, match=r"^Gaps v1: _tagged_fields: tag 1 at offset 4 is not valid in this version$"
+    ):
         package.Gaps.read(bytes.fromhex("03 00 01 01 01 01 02 02 01 03"), 1)
     high = raw(package, (3, b"x"), (2**32 - 1, b"y"))
     round_trip(package.Gaps(c=3, unknown_tagged_fields=high), 1, "03 02 01 03 03 01 78 ffffffff0f 01 79")
@@ -231,14 +233,14 @@ def test_non_flexible_version_reads_no_unknown_tags(package: ModuleType) -> None
     [
         ("01 02 03 01c8ff", r"short: tagged field 2 has size 3 at offset 3, but its value takes 2"),
         ("01 02 01 01c8", r"short: tagged field 2 has size 1 at offset 3, but its value takes 2"),
-        ("02 02 02 01c8 02 02 01c8", r"duplicate tag 2 at offset 5"),
-        ("02 1e 00 1e 00", r"duplicate tag 30 at offset 3"),
-        ("01 1e 05 aabb", r"field with tag 30: 5 bytes needed at offset 3, 2 left"),
-        ("01 08 02 0100", r"tag 8 at offset 1 is not valid in this version"),
-        ("02 02 02 01c8", r"UNSIGNED_VARINT: 1 byte needed at offset 5, 0 left"),
-        ("ffffffff0f", r"UNSIGNED_VARINT: 1 byte needed at offset 5, 0 left"),
-        ("ffffffff1f", r"UNSIGNED_VARINT at offset 0 has more than 32 bits"),
-        ("ffffffffff01", r"UNSIGNED_VARINT at offset 0 has more than 5 bytes"),
+        ("02 02 02 01c8 02 02 01c8", r"_tagged_fields: duplicate tag 2 at offset 5"),
+        ("02 1e 00 1e 00", r"_tagged_fields: duplicate tag 30 at offset 3"),
+        ("01 1e 05 aabb", r"_tagged_fields: field with tag 30: 5 bytes needed at offset 3, 2 left"),
+        ("01 08 02 0100", r"_tagged_fields: tag 8 at offset 1 is not valid in this version"),
+        ("02 02 02 01c8", r"_tagged_fields: UNSIGNED_VARINT: 1 byte needed at offset 5, 0 left"),
+        ("ffffffff0f", r"_tagged_fields: UNSIGNED_VARINT: 1 byte needed at offset 5, 0 left"),
+        ("ffffffff1f", r"_tagged_fields: UNSIGNED_VARINT at offset 0 has more than 32 bits"),
+        ("ffffffffff01", r"_tagged_fields: UNSIGNED_VARINT at offset 0 has more than 5 bytes"),
         ("01 01 01 01 00", r"1 byte\(s\) left after the message, at offset 4"),
         ("01 04 01 00", r"word: unexpected null at offset 3 in this version"),
     ],

@@ -62,6 +62,7 @@ def pure(package: str = "kafka_messages") -> Iterator[None]:
         message = sys.modules[package].Message
         for name in METHODS if native.implementation() == "native" else ():
             stack.enter_context(mock.patch.object(message, name, vars(message)[name].__wrapped__))
+        stack.enter_context(mock.patch.object(sys.modules[f"{package}._base.message"], "IS_NATIVE", False))
         for module in filter(None, modules):
             stack.enter_context(mock.patch.object(module, "native_columns", return_value=None))
         yield

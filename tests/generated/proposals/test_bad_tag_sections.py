@@ -12,7 +12,7 @@ from kafka_messages_proposals.messages.interleaved_tags import Part, TaggedPart
 from tests.support.proposal_errors import RAW, decode_error
 
 INTERLEAVED = [
-    ("00000000 01 01 32 000007", "field with tag 5: 4 bytes needed at offset 7, 3 left"),
+    ("00000000 01 01 32 000007", "_tagged_fields: field with tag 5: 4 bytes needed at offset 7, 3 left"),
     # Tag 7 of no bytes, 0b101010, is a field like any other; two bytes follow the message.
     ("00000000 01 01 2a 0000", "2 byte(s) left after the message, at offset 7"),
     # Length 5 (tag 5): 1 1 0 0 1 1, 0x33, for an int32.
@@ -20,20 +20,23 @@ INTERLEAVED = [
     # Length 1 (tag 5): 1 0 0 0 1 1, 0x23.
     ("00000000 01 01 23 07", "tag5: INT32: 4 bytes needed at offset 7, 1 left"),
     ("00000000 01 01 23 07 000000", "tag5: tagged field 5 has size 1 at offset 7, but its value takes 4"),
-    ("00000000 01 02 32 00000001 32 00000002", "duplicate tag 5 at offset 11"),
+    ("00000000 01 02 32 00000001 32 00000002", "_tagged_fields: duplicate tag 5 at offset 11"),
     # Tag 9, 0b1001, of one byte, twice: 1 0 0 0 0 0 1 1, 83 01.
-    ("00000000 01 02 8301 07 8301 07", "duplicate tag 9 at offset 9"),
+    ("00000000 01 02 8301 07 8301 07", "_tagged_fields: duplicate tag 9 at offset 9"),
     # Tag 4, 0b100, of one byte: 1 0 0 0 0 1, 0x21; version 0 does not have it.
-    ("00000000 01 01 21 01", "tag 4 at offset 6 is not valid in this version"),
-    ("00000000 01 01 ffffffffffffffffffff 01", "UNSIGNED_VARLONG at offset 6 has more than 10 bytes"),
-    ("00000000 01 01 ffffffffffffffffff02", "UNSIGNED_VARLONG at offset 6 has more than 64 bits"),
+    ("00000000 01 01 21 01", "_tagged_fields: tag 4 at offset 6 is not valid in this version"),
+    ("00000000 01 01 ffffffffffffffffffff 01", "_tagged_fields: UNSIGNED_VARLONG at offset 6 has more than 10 bytes"),
+    ("00000000 01 01 ffffffffffffffffff02", "_tagged_fields: UNSIGNED_VARLONG at offset 6 has more than 64 bits"),
     # All 64 bits: tag and length 4294967295.
-    ("00000000 01 01 ffffffffffffffffff01", "field with tag 4294967295: 4294967295 bytes needed at offset 16, 0 left"),
-    ("00000000 01 01 ff", "UNSIGNED_VARLONG: 1 byte needed at offset 7, 0 left"),
-    ("00000000 01 7f", "UNSIGNED_VARLONG: 1 byte needed at offset 6, 0 left"),
-    ("00000000 01 8080808080", "UNSIGNED_VARINT at offset 5 has more than 5 bytes"),
+    (
+        "00000000 01 01 ffffffffffffffffff01",
+        "_tagged_fields: field with tag 4294967295: 4294967295 bytes needed at offset 16, 0 left",
+    ),
+    ("00000000 01 01 ff", "_tagged_fields: UNSIGNED_VARLONG: 1 byte needed at offset 7, 0 left"),
+    ("00000000 01 7f", "_tagged_fields: UNSIGNED_VARLONG: 1 byte needed at offset 6, 0 left"),
+    ("00000000 01 8080808080", "_tagged_fields: UNSIGNED_VARINT at offset 5 has more than 5 bytes"),
     # pieces[0] = 0001 and one unknown field, tag 1 of length 2 (0b0110), of which one byte is left.
-    ("00000000 02 0001 01 06 00", "pieces[0]: field with tag 1: 2 bytes needed at offset 9, 1 left"),
+    ("00000000 02 0001 01 06 00", "pieces[0]._tagged_fields: field with tag 1: 2 bytes needed at offset 9, 1 left"),
     # tag3 (0b011) of 4 bytes, 0b100: 0 1 1 0 1 0 -> 0x1a; its name is empty, its own tag 0 has length 1 for an int64.
     ("00000000 01 01 1a 01 01 01 00", "tag3.weight: INT64: 8 bytes needed at offset 10, 1 left"),
 ]
@@ -78,10 +81,13 @@ def test_invalid_interleaved_fields_raise_encode_error(message: Message, version
 def test_duplicate_sequential_tags_raise_decode_error() -> None:
     # NullableAssignment v1: null, two fields: tag 0, null (00), twice.
     data = bytes.fromhex("ff 02 00 01 00 00 01 00")
-    text = "NullableAssignment v1: duplicate tag 0 at offset 5"
+    text = "NullableAssignment v1: _tagged_fields: duplicate tag 0 at offset 5"
     assert str(decode_error(NullableAssignment, 1, data)) == text
     data = bytes.fromhex("ff 02 09 00 09 00")
-    assert str(decode_error(NullableAssignment, 1, data)) == "NullableAssignment v1: duplicate tag 9 at offset 4"
+    assert (
+        str(decode_error(NullableAssignment, 1, data))
+        == "NullableAssignment v1: _tagged_fields: duplicate tag 9 at offset 4"
+    )
 
 
 def test_errors_in_tagged_fields_contain_the_path_of_the_field() -> None:

@@ -307,7 +307,7 @@ def test_read_error_has_place_and_offset() -> None:
     with pytest.raises(SchemaError) as caught:
         kind.read(bytes.fromhex("00000001 0001 41 ffffffff 01 01 05 0001"))
     error = caught.value
-    assert str(error) == "people[0]: field with tag 1: 5 bytes needed at offset 14, 2 left"
+    assert str(error) == "people[0]._tagged_fields: field with tag 1: 5 bytes needed at offset 14, 2 left"
     assert (error.place, error.offset) == ("people[0]", 14)
     assert error.reason == "field with tag 1: 5 bytes needed at offset 14, 2 left"
     assert isinstance(error, ValueError)

@@ -9,9 +9,9 @@ from operator import index
 
 from .._core.display import display
 from .._core.generic import Generic
-from .._core.native import install
+from .._core.native import implementation, install
 from .._core.structs import StructBase, as_derived, no_message_class, owner_of
-from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, in_chunks
+from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, as_view, in_chunks
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 
 TYPE_CHECKING = False
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 else:
     R_co = None
 
+# True if the Python readers get only what the core declines; they search for an error first.
+IS_NATIVE = implementation() == "native"
 _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
@@ -70,14 +72,18 @@ class Message(StructBase):
             raise unsupported(cls, version)
         if type(data) is not bytes:
             data = as_bytes(data)
+        if IS_NATIVE and getattr(cls, "_native", None):
+            find_end(cls, data, 0, version, True)
+        refused = None
         try:
             message, end = codec[0](data, 0)
         except READ_FAILURES as error:
-            raise _decode_error(cls, data, 0, version, True, error) from error
-        if end != len(data):
-            raise _decode_error(cls, data, 0, version, True)
-        result: Self = message if type(message) is cls else as_derived(cls, message)
-        return result
+            refused = error.with_traceback(None)  # its frames keep the values read so far
+        else:
+            if end == len(data):
+                result: Self = message if type(message) is cls else as_derived(cls, message)
+                return result
+        raise _decode_error(cls, data, 0, version, True, refused)
 
     @classmethod
     def read_from(cls, data: BytesLike, offset: int, version: int, *, text: Text = "strict") -> tuple[Self, int]:
@@ -94,17 +100,20 @@ class Message(StructBase):
         if codec is None:
             raise unsupported(cls, version)
         if type(data) is not bytes:
-            data = as_bytes(data)
-        if not 0 <= offset <= len(data):
-            raise ValueError(f"offset {display(offset)} is outside the {len(data)} bytes of data")
+            return _read_inside(cls, data, offset, version, text)
+        _check_offset(offset, data)
+        if IS_NATIVE and getattr(cls, "_native", None):
+            find_end(cls, data, offset, version, False)
+        refused = None
         try:
             message, end = codec[0](data, offset)
         except READ_FAILURES as error:
-            raise _decode_error(cls, data, offset, version, False, error) from error
-        if end > len(data):
-            raise _decode_error(cls, data, offset, version, False)
-        result: Self = message if type(message) is cls else as_derived(cls, message)
-        return result, end
+            refused = error.with_traceback(None)
+        else:
+            if end <= len(data):
+                result: Self = message if type(message) is cls else as_derived(cls, message)
+                return result, end
+        raise _decode_error(cls, data, offset, version, False, refused)
 
     def write(self, version: int, *, text: Text = "strict") -> bytes:
         """Encode this message at ``version``. ``text`` is as for ``read``.
@@ -281,6 +290,8 @@ def _read_escaped(
 ) -> tuple[M, int]:
     # Strict first: invalid text is rare.
     _check_text(text)
+    if type(data) is not bytes and not is_whole:
+        return _read_inside(message, data, offset, version, text)
     data = as_bytes(data)
     try:
         return (message.read(data, version), len(data)) if is_whole else message.read_from(data, offset, version)
@@ -289,7 +300,21 @@ def _read_escaped(
 
         if not is_about_text(error):
             raise
-        return read_escaped(message, data, offset, version, is_whole)
+        find_end(message, data, offset, version, is_whole, text)
+        return read_escaped(message, data, offset, version)
+
+
+def _read_inside(message: type[M], data: BytesLike, offset: int, version: int, text: Any) -> tuple[M, int]:
+    # Copy only the message, not the rest of the buffer.
+    with as_view(data) as whole, memoryview(whole if whole.c_contiguous else bytes(whole)).cast("B") as view:
+        _check_offset(offset, view)
+        end = find_end(message, view, offset, version, False, text)
+        return message.read(bytes(view[offset:end]), version, text=text), end
+
+
+def _check_offset(offset: int, data: BytesLike) -> None:
+    if not 0 <= offset <= len(data):
+        raise ValueError(f"offset {display(offset)} is outside the {len(data)} bytes of data")
 
 
 def _write_escaped(message: Message, version: int, text: str) -> bytes:
@@ -307,12 +332,30 @@ def _check_text(text: str) -> None:
         raise ValueError(f"text must be 'strict' or 'surrogateescape', not {display(text)}")
 
 
-def _decode_error(
-    message: type[Message], data: bytes, offset: int, version: int, is_whole: bool, error: Exception | None = None
-) -> Exception:
-    from ..schema.error_location import explain_read
+def find_end(message: type[Message], data: Any, offset: int, version: int, is_whole: bool, text: str = "strict") -> int:
+    """Return the offset after a message without keeping its values. Raises DecodeError."""
+    from ..schema.build import schemas_of
+    from ..schema.escaped import escaped_schemas
+    from ..schema.types import SchemaError
 
-    return explain_read(message, data, offset, version, is_whole, error)
+    schemas = schemas_of if text == "strict" else escaped_schemas
+    try:
+        end = schemas(message)[version].skip(data, offset)
+    except SchemaError as error:
+        raise DecodeError(error.reason, message.NAME, version, error.place, error.offset) from None
+    if is_whole and end != len(data):
+        raise DecodeError(
+            f"{len(data) - end} byte(s) left after the message, at offset {end}", message.NAME, version, "", end
+        )
+    return end
+
+
+def _decode_error(
+    message: type[Message], data: bytes, offset: int, version: int, is_whole: bool, error: Exception | None
+) -> Exception:
+    find_end(message, data, offset, version, is_whole)
+    reason = "malformed in a way the schema codec accepts; please report this"
+    return error if isinstance(error, MemoryError) else DecodeError(reason, message.NAME, version)
 
 
 def _encode_error(message: Message, version: int, error: Exception) -> Exception:

@@ -31,13 +31,15 @@ else:
     new = object.__new__
 
 
-def as_bytes(data: BytesLike, what: str = "data") -> bytes:
-    if isinstance(data, (bytes, bytearray)):
-        return bytes(data)
+def as_view(data: BytesLike, what: str = "data") -> memoryview:
     try:
-        return bytes(memoryview(data))
+        return memoryview(data)
     except TypeError:
         raise TypeError(f"{what} must be bytes-like, not {type(data).__name__}") from None
+
+
+def as_bytes(data: BytesLike, what: str = "data") -> bytes:
+    return bytes(data if isinstance(data, (bytes, bytearray)) else as_view(data, what))
 
 
 # Minimum length of a separate chunk.

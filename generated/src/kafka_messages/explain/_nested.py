@@ -85,7 +85,7 @@ def _open_versioned(span: Span, data: bytes, name: str, budget: SpanBudget) -> N
         span.add_note(f"not decoded: {name} has no version {version}")
         return
     traversal = SpanTraversal(content, 2, budget)
-    top = traversal.struct(schemas_of(message)[known], span.path, name, is_whole=known == version)
+    top = traversal.struct(schemas_of(message)[known], span.path, name, is_whole=False)
     if traversal.error is not None:
         span.add_note(f"not decoded: no {name} v{version}: {traversal.error.reason}")
         return
@@ -94,8 +94,12 @@ def _open_versioned(span: Span, data: bytes, name: str, budget: SpanBudget) -> N
     top.type = f"{name} v{version}"
     inner = [Span(0, 2, f"{span.path}.version", "version", "INT16", VALUE, version), top]
     if traversal.end < len(content):
-        inner.append(Span(traversal.end, len(content), span.path, "", "", REST, None, "of a later version"))
+        inner.append(Span(traversal.end, len(content), span.path, "", "", REST, None, rest_note(version > known)))
     put_inside(span, [each.moved(span.content) for each in inner])
+
+
+def rest_note(is_newer: bool) -> str:
+    return "of a later version" if is_newer else "after the message; ignored by Kafka"
 
 
 def _open_request(span: Span, inner: Explanation) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import class_of, unsupported
+from .._base.message import class_of, find_end, unsupported
 from .._core.structs import name_of
 from .._core.value import dataclass
 from .._core.wire import LONG, as_bytes
@@ -205,6 +205,7 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
     """
     if type(data) is not bytes:
         data = as_bytes(data)
+    is_refused = False
     try:
         try:
             route = _requests[data[:4]]  # API key and version
@@ -221,17 +222,21 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
                     return make(DecodedRequest, api, header, message, b"", version)
                 if end < len(data):
                     return make(DecodedRequest, api, header, message, data[end:], version)
+                is_refused = True
         except READ_ERRORS as error:
             if IS_NATIVE and isinstance(error, DecodeError) and len(data) >= _START.size:
                 raise
-        return _decode_request(data, text)
+            is_refused = not isinstance(error, (KeyError, TypeError))
+        return _decode_request(data, text, is_refused)
     except KafkaMessageError as error:
         hint_at_length(error, data, _decode_request, text)
         raise
 
 
-def _decode_request(data: bytes, text: Text) -> DecodedRequest:
+def _decode_request(data: bytes, text: Text, is_refused: bool = False) -> DecodedRequest:
     header, body, route = _first_request(data, text)
+    if is_refused:
+        find_end(route.message, data, body, route.version, False)
     read_from = route.message.read_from
     message, end = (
         read_from(data, body, route.version) if text == "strict" else read_from(data, body, route.version, text=text)

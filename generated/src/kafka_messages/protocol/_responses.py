@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message, unsupported
+from .._base.message import Message, find_end, unsupported
 from .._base.prefixed import read_rest
 from .._core.generic import Generic
 from .._core.value import dataclass
@@ -135,7 +135,7 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
     """
     if type(data) is not bytes:
         data = as_bytes(data)
-    route = None
+    route, is_refused = None, False
     try:
         try:
             route = _responses[api][version]
@@ -150,11 +150,15 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
                     message, end = read_message(data, body)
                 if end == len(data):
                     return make(DecodedResponse, known, header, message, version)
+                is_refused = True
         except READ_ERRORS as error:
             if IS_NATIVE and isinstance(error, DecodeError):
                 raise
+            is_refused = not isinstance(error, (KeyError, TypeError))
         route = route or _first_response(api, version)
         header, body = route.header.read_from(data, 0, route.header_version)
+        if is_refused:
+            find_end(route.message, data, body, version, True)
         if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
             try:
                 return DecodedResponse(header, route.api, 0, read_rest(route.message, data, body, 0, text))
@@ -176,8 +180,10 @@ def _whole(data: bytes, route: _ResponseRoute, version: int, text: Text) -> None
 def decode_response_leniently(data: bytes, api: Api, version: int, text: Text) -> tuple[DecodedResponse[Any], bytes]:
     try:
         return decode_response(data, api, version, text=text), b""
-    except DecodeError:
+    except DecodeError as error:
         route = _first_response(api, version)
+        if not route.may_fall_back and "left after the message" not in error.reason:
+            raise
         header, body = route.header.read_from(data, 0, route.header_version)
         if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
             version = 0

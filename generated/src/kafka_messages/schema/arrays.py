@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from .types import _CLASSIC32, _COMPACT, MAX_EMPTY_ELEMENTS, SchemaError, Type, _Sized, wrong
+from .walk import Walk
 
 
-class ElementObserver:
-
-    def elements(self, kind: ArrayOf, count: int, at: int) -> int:
-        raise NotImplementedError
+class ElementObserver(Protocol):
+    def elements(self, kind: ArrayOf, count: int, at: int) -> int: ...
 
 
 class ArrayOf(_Sized):
@@ -23,10 +23,13 @@ class ArrayOf(_Sized):
         kind = f"{'NULLABLE_' if nullable else ''}{self._prefix}({element})"
         super().__init__(kind, self._count, nullable)
         self.element = element
+        self.unit = element.width
+        self._least = element.lowest_size()
+        self._walk: Walk = getattr(element, "walk", None) or Walk([("", element)])
 
     def read_count(self, data: bytes, pos: int) -> tuple[int, int]:
         count, at = self.read_length(data, pos)
-        size = self.element.lowest_size()
+        size = self._least
         bound = max(len(data) - at, 0) if size else MAX_EMPTY_ELEMENTS
         if count > bound:
             left = f"only {len(data) - at} bytes left" if size else f"the bound is {bound}"
@@ -48,6 +51,14 @@ class ArrayOf(_Sized):
         except SchemaError as error:
             raise error.inside(f"[{len(values)}]") from None
         return values, at
+
+    def skip(self, data: bytes, pos: int) -> int:
+        count, at = self.read_count(data, pos)
+        return self.skip_elements(data, at, count)
+
+    def skip_elements(self, data: bytes, at: int, count: int) -> int:
+        whole = min(max(count, 0), (len(data) - at) // self.unit) if self.unit else 0
+        return self._walk.skip(data, at + whole * self.unit, range(whole, count))
 
     def write(self, out: bytearray, value: object) -> None:
         if value is None:

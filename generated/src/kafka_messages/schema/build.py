@@ -43,13 +43,18 @@ class SchemaBuilder:
         regular = [f for f in fields if version in f.versions and version not in f.tagged and not f.optional]
         body = [Field(f.name, self.type_of(f, version)) for f in regular]
         if version in self.descriptor.with_optional:
-            return Schema({f.tag: self.optional(f, version) for f in fields if f.optional and f.tag is not None}, *body)
-        if version not in self.descriptor.flexible:
-            return Schema(*body)
-        tagged = {f.tag: self.tagged(f, version) for f in fields if f.tag is not None and version in f.tagged}
-        absent = frozenset(f.tag for f in fields if f.tag is not None and f.tag not in tagged)
-        section = InterleavedTagSection if self.descriptor.is_interleaved else TagSection
-        return Schema(*body, tags=section(tagged, absent))
+            schema = Schema(
+                {f.tag: self.optional(f, version) for f in fields if f.optional and f.tag is not None}, *body
+            )
+        elif version not in self.descriptor.flexible:
+            schema = Schema(*body)
+        else:
+            tagged = {f.tag: self.tagged(f, version) for f in fields if f.tag is not None and version in f.tagged}
+            absent = frozenset(f.tag for f in fields if f.tag is not None and f.tag not in tagged)
+            section = InterleavedTagSection if self.descriptor.is_interleaved else TagSection
+            schema = Schema(*body, tags=section(tagged, absent))
+        schema.secrets = {f.name: f.secret for f in fields if f.secret}
+        return schema
 
     def optional(self, field: FieldDescriptor, version: int) -> Field:
         return Field(field.name, self.type_of(field, version), self.default(field))

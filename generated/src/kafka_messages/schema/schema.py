@@ -10,6 +10,7 @@ from .arrays import ArrayOf
 from .sections import Observer, OptionalFieldBuffer, TagSection
 from .struct import Field, Struct, StructType, value_of
 from .types import INT8, UNSIGNED_VARINT, SchemaError, Type
+from .walk import Walk
 
 
 class Schema(StructType):
@@ -38,6 +39,9 @@ class Schema(StructType):
         self.names = frozenset(names)
         if len(self.names) != len(names):
             raise SchemaError(f"duplicate field {next(n for n in names if names.count(n) > 1)!r}")
+        before, after = ([("", section)] if section else [] for section in (self.optional, tags))
+        self.walk = Walk([*before, *((f".{field.name}", field.type) for field in self.fields), *after])
+        self.width = self.walk.width
 
     def _extra(self) -> Iterable[Field]:
         for section in (self.optional, self.tags):
@@ -63,6 +67,9 @@ class Schema(StructType):
         if self.tags is not None:
             unknown, pos = self.tags.read_into(data, pos, values, observer)
         return Struct(self, values, unknown), pos
+
+    def skip(self, data: bytes, pos: int) -> int:
+        return self.walk.skip(data, pos)
 
     def write(self, out: bytearray, value: object) -> None:
         if value is None:
@@ -121,6 +128,10 @@ class NullableStruct(Type):
         if observer is not None:
             observer.presence(self.presence, is_there, pos)
         return self.schema.read(data, pos, observer) if is_there else (None, pos)
+
+    def skip(self, data: bytes, pos: int) -> int:
+        is_there, pos = self.read_presence(data, pos)
+        return self.schema.skip(data, pos) if is_there else pos
 
     def write(self, out: bytearray, value: object) -> None:
         self.presence.write(out, self._marks[value is not None])

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from .._core.wire import RawTaggedField
 from .arrays import ElementObserver, elements
 from .encodings import PACKED32
 from .struct import Field, Struct, is_default, value_of
-from .types import INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, SchemaError, Type, need, wrong
+from .types import _COMPACT, INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, SchemaError, Type, need, wrong
 
 
 class TagPosition(NamedTuple):
@@ -22,19 +22,11 @@ class TagPosition(NamedTuple):
     tag: int | None
 
 
-class Observer(ElementObserver):
-
-    def value(self, kind: Type, name: str) -> tuple[object, int]:
-        raise NotImplementedError
-
-    def tagged_value(self, section: Section, field: Field, place: TagPosition) -> tuple[object, int]:
-        raise NotImplementedError
-
-    def places(self, section: Section) -> Iterator[TagPosition]:
-        raise NotImplementedError
-
-    def presence(self, kind: Type, is_there: bool, at: int) -> None:
-        raise NotImplementedError
+class Observer(ElementObserver, Protocol):
+    def value(self, kind: Type, name: str) -> tuple[object, int]: ...
+    def tagged_value(self, section: Section, field: Field, place: TagPosition) -> tuple[object, int]: ...
+    def places(self, section: Section) -> Iterator[TagPosition]: ...
+    def presence(self, kind: Type, is_there: bool, at: int) -> None: ...
 
 
 class Section(Type):
@@ -42,6 +34,7 @@ class Section(Type):
 
     highest_tag = (1 << 32) - 1
     noun = "tagged field"
+    label = "_tagged_fields"
 
     def __init__(
         self, fields: Mapping[int, Field] | Iterable[tuple[int, Field]], absent: frozenset[int] = frozenset()
@@ -67,15 +60,25 @@ class Section(Type):
     def places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
         raise NotImplementedError
 
+    def skip(self, data: bytes, pos: int) -> int:
+        return self.read_into(data, pos, None)[1]
+
+    def _named_places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
+        try:
+            yield from self.places(data, pos)
+        except SchemaError as error:
+            raise error.inside(f".{self.label}") from None
+
     def read_into(
-        self, data: bytes, pos: int, values: dict[str, object], observer: Observer | None = None
+        self, data: bytes, pos: int, values: dict[str, object] | None, observer: Observer | None = None
     ) -> tuple[tuple[RawTaggedField, ...], int]:
+        """Read the fields into ``values``, or skip them if it is None; return the unknown fields and the end."""
         unknown, end = [], pos
-        for place in self.places(data, pos) if observer is None else observer.places(self):
+        for place in self._named_places(data, pos) if observer is None else observer.places(self):
             end = place.end
             if place.tag in self.fields:
                 self._field(data, place.tag, place, values, observer)
-            elif place.tag is not None:
+            elif place.tag is not None and values is not None:
                 unknown.append(RawTaggedField(place.tag, data[place.at : end]))
         return tuple(sorted(unknown, key=lambda raw: raw.tag)), end
 
@@ -83,11 +86,18 @@ class Section(Type):
         raise NotImplementedError
 
     def _field(
-        self, data: bytes, tag: int, place: TagPosition, values: dict[str, object], observer: Observer | None
+        self,
+        data: bytes,
+        tag: int,
+        place: TagPosition,
+        values: dict[str, object] | None,
+        observer: Observer | None,
     ) -> None:
         field = self.fields[tag]
         try:
-            if observer is None:  # slicing data here would take quadratic time
+            if values is None:
+                after = field.type.skip(data, place.at)
+            elif observer is None:  # slicing data here would take quadratic time
                 values[field.name], after = field.type.read(data, place.at)
             else:
                 values[field.name], after = observer.tagged_value(self, field, place)
@@ -142,6 +152,11 @@ class TagSection(Section):
     """Tagged fields of a flexible version: a count, then tag, size and value of each (KIP-482)."""
 
     name = "TAG_SECTION"
+    # Without fields, a section has the byte of a compact null.
+    length, nullable = _COMPACT, True
+
+    def skip_elements(self, data: bytes, at: int, count: int) -> int:
+        return self.skip(data, at - 1)
 
     def places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
         count, at = UNSIGNED_VARINT.read(data, pos)
@@ -198,6 +213,7 @@ class OptionalFieldBuffer(Section):
 
     name = "OPTIONAL_FIELD_BUFFER"
     noun = "optional field"
+    label = "_optional_fields"
     highest_tag = (1 << 15) - 1
 
     def places(self, data: bytes, pos: int) -> Iterator[TagPosition]:

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 
+from .._core.redaction import REDACTED, secret_names
 from .._core.wire import RawTaggedField
 from .arrays import elements
 from .types import SchemaError, Type
@@ -29,6 +31,8 @@ class StructType(Type):
 
     fields: tuple[Field, ...]
     names: frozenset[str]
+    # Rules of secret fields, as in ``FieldDescriptor.secret``.
+    secrets: Mapping[str, object] = {}
 
 
 class Struct:
@@ -65,7 +69,11 @@ class Struct:
     __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
-        return f"Struct({', '.join(f'{name}={value!r}' for name, value in self.values.items())})"
+        secrets = {name: rule for name, rule in self.schema.secrets.items() if name in self.values}
+        hidden = dict.fromkeys(secret_names(SimpleNamespace(**self.values), rules=secrets), REDACTED)
+        return (
+            f"Struct({', '.join(f'{name}={hidden.get(name) or repr(value)}' for name, value in self.values.items())})"
+        )
 
 
 def value_of(container: object, name: str) -> object:

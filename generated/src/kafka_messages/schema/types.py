@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import struct
+from codecs import utf_8_decode
 from collections.abc import Sequence
 from typing import SupportsIndex, cast
 from uuid import UUID as UUIDValue
@@ -31,7 +32,7 @@ class SchemaError(KafkaMessageError, ValueError):
         self.path: list[str] = []
 
     def inside(self, part: str) -> SchemaError:
-        self.path.insert(0, part)
+        self.path[:0] = filter(None, [part])
         return self
 
     @property
@@ -51,10 +52,22 @@ class Type:
 
     name = ""
     nullable = False
+    # Size in bytes if all values have this size and any bytes are valid, else 0.
+    width = 0
+    # Length before the value, and the size of its unit, or 0 if it varies.
+    length: Length | None = None
+    unit = 0
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         """Return the value at ``pos`` and the offset after it. Raises SchemaError."""
         raise NotImplementedError
+
+    def skip(self, data: bytes, pos: int) -> int:
+        """Return the offset after the value at ``pos`` and keep no value. Raises SchemaError as ``read`` does.
+
+        ``data`` may be a memoryview of bytes.
+        """
+        return self.read(data, pos)[1]
 
     def write(self, out: bytearray, value: object) -> None:
         """Append an encoded value to ``out``. Raises SchemaError."""
@@ -100,6 +113,7 @@ class Fixed(Type):
         self.name = name
         self.lowest, self.highest = lowest, highest
         self._struct = struct.Struct(">" + code)
+        self.unpack = self._struct.unpack_from
         self.width = self._struct.size
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
@@ -120,6 +134,7 @@ class Boolean(Type):
     """Boolean in one byte; any value but 0 reads as true."""
 
     name = "BOOLEAN"
+    width = 1
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         end = need(data, pos, 1, self.name)
@@ -133,6 +148,7 @@ class Boolean(Type):
 
 class Float64(Type):
     name = "FLOAT64"
+    width = 8
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         end = need(data, pos, 8, self.name)
@@ -149,10 +165,11 @@ class Float64(Type):
 
 class Uuid(Type):
     name = "UUID"
+    width = 16
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         end = need(data, pos, 16, self.name)
-        return UUIDValue(bytes=data[pos:end]), end
+        return UUIDValue(bytes=bytes(data[pos:end])), end
 
     def write(self, out: bytearray, value: object) -> None:
         if not isinstance(value, UUIDValue):
@@ -240,6 +257,9 @@ class Length:
 
 
 class _Sized(Type):
+    length: Length
+    unit = 1
+
     def __init__(self, name: str, length: Length, nullable: bool) -> None:
         self.name = name
         self.nullable = nullable
@@ -273,10 +293,11 @@ class Text(_Sized):
         if end > len(data):
             need(data, start, length, self.name)
         try:
-            return data[start:end].decode("utf-8", self.errors), end
+            return utf_8_decode(data[start:end], self.errors, True)[0], end
         except UnicodeDecodeError as error:
             at = start + error.start
-            raise SchemaError(f"{NO_UTF8} at offset {at}: {error.reason}", at) from None
+            found = SchemaError(f"{NO_UTF8} at offset {at}: {error.reason}", at)
+        raise found  # without the error above as its context, which has the text
 
     def write(self, out: bytearray, value: object) -> None:
         if value is None:

@@ -6,7 +6,7 @@ from struct import Struct
 
 from .._core.wire import Malformed, read_uvarint
 from ..errors import DecodeError
-from .message import Message
+from .message import Message, find_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Te
     else:
         result, end = message.read_from(data, offset, version, text=text)
     if end != len(data):
-        reason = f"{len(data) - end} byte(s) left after the message, at offset {end}"
-        raise DecodeError(reason, message.NAME, version, "", end)
+        find_end(message, data, offset, version, True, text)
     return result
 
 

@@ -45,8 +45,10 @@ def _value(value: Any, is_revealed: bool, field: str, around: tuple[Any, ...]) -
     return in_short(value)
 
 
-def secret_names(struct: Any, field: str = "", around: tuple[Any, ...] = ()) -> Iterator[str]:
-    for name, rule in _rules_of(type(struct)).items():
+def secret_names(
+    struct: Any, field: str = "", around: tuple[Any, ...] = (), rules: dict[str, Any] | None = None
+) -> Iterator[str]:
+    for name, rule in (_rules_of(type(struct)) if rules is None else rules).items():
         if not _is_empty(getattr(struct, name)) and _is_secret(rule, struct, field, around):
             yield name
 

@@ -8,6 +8,7 @@ from .._core.structs import name_of
 from .._core.wire import as_bytes
 from ..errors import DecodeError, KafkaMessageError, UnsupportedVersionError
 from ..schema.build import schemas_of
+from ..schema.contents import VERSIONED
 from ..schema.descriptors import descriptor_of
 from ..schema.schema import Schema
 from ..schema.spans import FAULT, LENGTH, REST, STRUCT, Span, SpanBudget, SpanTraversal
@@ -16,7 +17,7 @@ from ..schema.types import INT16, INT32, UNSIGNED_VARINT, SchemaError, Type
 from ..secrets._detection import may_be_token, may_hold_metadata
 from ..secrets._rule import has_secrets, may_have_secrets
 from ._explanation import Explanation
-from ._nested import open_fields
+from ._nested import open_fields, rest_note
 from ._notes import annotate
 from ._secrets import mark, redact, redact_header, redact_uncertain
 
@@ -137,15 +138,20 @@ class _Explainer:
         if values is None:
             return self._result(message.NAME)
         version = 0 if kind == "coordinator-key" else values[-1]
+        # Kafka's consumers read a newer version as the latest known one.
+        is_lenient = message.NAME in VERSIONED.values()
+        known = min(version, message.HIGHEST_SUPPORTED_VERSION) if is_lenient else version
         number = values[0] if kind == "coordinator-key" else values[1] if kind == "metadata" else message.API_KEY
         if number != message.API_KEY:
             for each in self.root.children:
                 redact(each)  # the record type may be wrong
             self._stop(DecodeError(f"expected record type {message.API_KEY} of {message.NAME}, got {number}"))
-        elif version not in message._codecs:
+        elif known not in message._codecs:
             self._stop(unsupported(message, version))
         else:
-            self._message(message, version, "", is_whole=True)
+            self._message(message, known, "", is_whole=not is_lenient)
+            if is_lenient and self.error is None:
+                self._trailing(message, rest_note(version > known))
         return self._result(f"{message.NAME} v{version}")
 
     def _result(self, title: str) -> Explanation:
@@ -264,9 +270,8 @@ class _Explainer:
                 return 0
         return version
 
-    def _trailing(self, message: type[Message]) -> None:
+    def _trailing(self, message: type[Message], note: str = "after the message; ignored by brokers") -> None:
         if self.pos < len(self.data):
-            note = "after the message; ignored by brokers"
             rest = Span(self.pos, len(self.data), "trailing", "trailing", "BYTES", REST, None, note)
             rest.is_secret = has_secrets(message)
             self.root.children.append(rest)

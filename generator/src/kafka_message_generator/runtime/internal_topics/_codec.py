@@ -149,15 +149,14 @@ def write_metadata_record(message: Message, version: int) -> bytes:
 def read_versioned(message: type[M], data: BytesLike, *, allow_newer: bool = False) -> tuple[M, int]:
     """Decode an int16 version and a message of this version, such as a ConsumerProtocolSubscription; return both.
 
-    ``allow_newer`` decodes a newer version as the highest known one and ignores the bytes after it, like Kafka's
-    ConsumerProtocol. Raises DecodeError with offsets in ``data``, and UnsupportedVersionError.
+    ``allow_newer`` decodes a newer version as the highest known one and ignores the bytes after the message, also of a
+    known version, like Kafka's ConsumerProtocol. Raises DecodeError with offsets in ``data``, and UnsupportedVersionError.
     """
     check_class(message)
     data = as_bytes(data)
     version = read_int16(data, "version", message.NAME)
-    highest = message.HIGHEST_SUPPORTED_VERSION
-    if version > highest and allow_newer:
-        return message.read_from(data, 2, highest)[0], version
+    if allow_newer:
+        return message.read_from(data, 2, min(version, message.HIGHEST_SUPPORTED_VERSION))[0], version
     return read_rest(message, data, 2, version), version
 
 

@@ -55,8 +55,8 @@ class FieldDescriptor:
     about: str = ""
     fields: tuple[FieldDescriptor, ...] = ()
     """Fields of the struct, if ``type`` is a struct."""
-    secret: bool = False
-    """True for secrets and config values."""
+    secret: object = False
+    """True for secrets; for config values the rule that decides by their name; else False."""
 
     def __repr__(self) -> str:
         kind = f"[]{self.type}" if self.is_array else self.type
@@ -222,7 +222,7 @@ def _field(data: dict[str, object], struct: Callable[[str], tuple[FieldDescripto
         enumeration=str(data["enumeration"]) if "enumeration" in data else None,
         about=str(data.get("about", "")),
         fields=struct(element) if element[0].isupper() else (),
-        secret="secret" in data,
+        secret=data.get("secret", False),
     )
 
 

@@ -6,48 +6,18 @@ from collections.abc import Iterable, Iterator
 
 from .._core.display import summary
 from .._core.structs import StructBase
-from ..errors import DecodeError, EncodeError
+from ..errors import EncodeError
 from .build import SchemaBuilder, schemas_of
 from .descriptors import FieldDescriptor, HasDescriptor, MessageDescriptor, class_in, descriptor_of
 from .schema import Schema
-from .struct import Struct, is_default, value_of
+from .struct import is_default, value_of
 from .types import SchemaError
 
 
-def explain_read(
-    message: type[HasDescriptor],
-    data: bytes,
-    offset: int,
-    version: int,
-    is_whole: bool,
-    error: Exception | None = None,
-) -> DecodeError:
-    """Return the DecodeError for ``data``, or raise ``error`` if it is a MemoryError and the data is valid."""
-    _remove_text(error)
-    try:
-        read_placed(message, data, offset, version, is_whole, schemas_of(message)[version])
-    except DecodeError as found:
-        return found
-    if isinstance(error, MemoryError):
-        raise error
-    return DecodeError("malformed in a way the schema codec accepts; please report this", message.NAME, version)
-
-
-def read_placed(
-    message: type[HasDescriptor], data: bytes, offset: int, version: int, is_whole: bool, schema: Schema
-) -> tuple[Struct, int]:
-    try:
-        struct, end = schema.read(data, offset)
-    except SchemaError as error:
-        raise DecodeError(error.reason, message.NAME, version, error.place, error.offset) from None
-    if is_whole and end != len(data):
-        reason = f"{len(data) - end} byte(s) left after the message, at offset {end}"
-        raise DecodeError(reason, message.NAME, version, "", end)
-    return struct, end
-
-
 def explain_write(message: HasDescriptor, version: int, error: Exception, schema: Schema | None = None) -> EncodeError:
-    _remove_text(error)
+    if isinstance(error, UnicodeEncodeError):  # its text may be secret
+        error.object = ""
+        error.args = (error.encoding, "", *error.args[2:])
     descriptor = descriptor_of(type(message))
     found = None
     try:
@@ -61,16 +31,6 @@ def explain_write(message: HasDescriptor, version: int, error: Exception, schema
     if found is not None:
         return EncodeError(found.reason, descriptor.name, version, found.place)
     return EncodeError(f"{type(error).__name__}: {error}", descriptor.name, version)
-
-
-def _remove_text(error: Exception | None) -> None:
-    # Remove the text from a Unicode error, because the text may be secret.
-    if isinstance(error, UnicodeDecodeError):
-        error.object = b""
-        error.args = (error.encoding, b"", *error.args[2:])
-    elif isinstance(error, UnicodeEncodeError):
-        error.object = ""
-        error.args = (error.encoding, "", *error.args[2:])
 
 
 def _strangers(

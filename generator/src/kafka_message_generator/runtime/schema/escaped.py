@@ -6,7 +6,7 @@ from .._core.structs import made, owner_of
 from ..errors import DecodeError
 from .build import build
 from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of
-from .error_location import check_absent, explain_write, read_placed
+from .error_location import check_absent, explain_write
 from .schema import Schema
 from .struct import Struct
 from .types import ESCAPED_STRINGS, NO_UTF8, SchemaError
@@ -24,9 +24,8 @@ def is_about_text(error: DecodeError) -> bool:
     return error.reason.startswith(NO_UTF8)
 
 
-def read_escaped(message: type[D], data: bytes, offset: int, version: int, is_whole: bool) -> tuple[D, int]:
-    schema = escaped_schemas(message)[version]
-    struct, end = read_placed(message, data, offset, version, is_whole, schema)
+def read_escaped(message: type[D], data: bytes, offset: int, version: int) -> tuple[D, int]:
+    struct, end = escaped_schemas(message)[version].read(data, offset)
     found: D = _object(message, message, descriptor_of(message).fields, struct)
     return found, end
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .arrays import ArrayOf
 from .schema import NullableStruct, Schema
-from .sections import Observer, OptionalFieldBuffer, Section, TagPosition, TagSection
+from .sections import Observer, Section, TagPosition, TagSection
 from .struct import Field
 from .types import UNSIGNED_VARINT, SchemaError, ShortError, Text, Type, _Sized
 
@@ -100,7 +100,8 @@ class Span:
         self.note = f"{self.note}, {note}" if self.note else note
 
     def __repr__(self) -> str:
-        return f"<Span {self.start}-{self.end} {self.path or self.name}: {self.type} {self.value!r}>"
+        value = "(redacted)" if self.is_secret else repr(self.value)
+        return f"<Span {self.start}-{self.end} {self.path or self.name}: {self.type} {value}>"
 
 
 class SpanTraversal(Observer):
@@ -214,10 +215,10 @@ class SpanTraversal(Observer):
         self._leaf(Span(self.end, at, self._path, "presence", kind.name, LENGTH, is_there, note))
 
     def places(self, section: Section) -> Iterator[TagPosition]:
-        label = "_optional_fields" if isinstance(section, OptionalFieldBuffer) else "_tagged_fields"
+        label = section.label
         span = self._enter(section, self._inside(label), label, SECTION)
         found, count, unknown = [], Span(0, 0, span.path, "count", "", LENGTH), 0
-        self._reading = self._path, label, section
+        self._reading = span.path, label, section
         for place in section.places(self.data, self.end):
             if place.tag is None:
                 count = self._mark(span, section, place)
@@ -229,7 +230,7 @@ class SpanTraversal(Observer):
                     self._unknown(section, place.at, place.end, unknown)
                     unknown += 1
             yield place
-            self._reading = self._path, label, section
+            self._reading = span.path, label, section
         span.value = len(found) + unknown
         if absent := [field.name for tag, field in section.fields.items() if tag not in found]:
             count.add_note(f"absent, so at default: {', '.join(absent)}")

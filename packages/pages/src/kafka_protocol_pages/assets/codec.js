@@ -264,14 +264,14 @@
       const label = "_tagged_fields";
       const section = { type: "section", name: "TAG_SECTION" };
       const span = this.enter(parent, section, join(path, label), label, "section");
-      this.reading = [path, label, section];
+      this.reading = [span.path, label, section];
       const [count, after] = UVARINT.read(this.data, this.end);
       const mark = new Span(this.end, after, span.path, "count", UVARINT.name, "length", count);
       this.leaf(span, mark);
       const seen = new Set();
       const unknown = [];
       for (let number = 0; number < count; number++) {
-        this.reading = [path, label, section];
+        this.reading = [span.path, label, section];
         const { tag, at, end } = this.header(schema.tags, seen);
         const field = schema.tags.fields.get(tag);
         const inner = field ? join(path, field.name) : span.path;
@@ -280,7 +280,7 @@
         if (field) value[field.key] = this.known(span, inner, field, at, end);
         else unknown.push({ tag, data: this.unknown(span, path, unknown.length, at, end) });
       }
-      this.reading = [path, label, section];
+      this.reading = [span.path, label, section];
       span.value = seen.size;
       const absent = [...schema.tags.fields.values()].filter((field) => !seen.has(field.tag));
       if (absent.length) {

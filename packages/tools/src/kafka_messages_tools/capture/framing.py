@@ -56,6 +56,10 @@ class Frame(NamedTuple):
     """Number of the packet that ended the frame; of its first packet if the connection ended within the frame."""
     time_ns: int | None
 
+    def __repr__(self) -> str:  # without ``data``, which may have secrets
+        kind = "request" if self.is_request else "response"
+        return f"<Frame of a {kind}: {self.size} bytes, packets {self.first_packet} to {self.packet}>"
+
     @property
     def missing(self) -> int:
         """Number of bytes missing from ``data``."""

@@ -87,8 +87,9 @@ def _of_record(subject: Subject, data: bytes, show_secrets: bool) -> object:
     elif subject.kind == "coordinator-key":
         message, version = subject.message.read(data[2:], 0), 0
     else:
-        message, version = package.module("internal_topics").read_versioned(subject.message, data)
-    return {"version": version, "message": message_json(package, message, version, show_secrets)}
+        message, version = package.module("internal_topics").read_versioned(subject.message, data, allow_newer=True)
+    known = min(version, subject.message.HIGHEST_SUPPORTED_VERSION)
+    return {"version": version, "message": message_json(package, message, known, show_secrets)}
 
 
 def _metadata_record(package: Package, message: type[Any], data: bytes) -> tuple[Any, int]:

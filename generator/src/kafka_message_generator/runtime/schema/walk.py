@@ -1,0 +1,69 @@
+"""Walk over encoded values that keeps none of them, to find the place of an error."""
+
+from __future__ import annotations
+
+import struct
+from codecs import utf_8_decode
+from collections.abc import Iterable
+from itertools import groupby
+
+from .types import SchemaError, Type
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+# Lengths by their first byte in compact form; longer ones are left to the types.
+_LENGTHS = (*range(-1, 127), *[1 << 32] * 128)
+
+
+class Walk:
+    """Steps over consecutive values: the fields of a struct, or the element of an array."""
+
+    def __init__(self, members: Iterable[tuple[str, Type]]) -> None:
+        self._steps: list[tuple[Any, ...]] = []
+        # Consecutive values of fixed width are one step.
+        for has_width, group in groupby(members, lambda member: member[1].width > 0):
+            run = tuple(group)
+            for part, kind in run[:1] if has_width else run:
+                width = sum(each.width for _, each in run) if has_width else 0
+                fixed = kind.length and kind.length.fixed
+                prefix = fixed.width if fixed else 1 if kind.length else 0
+                errors = getattr(kind, "errors", None)
+                members = run if has_width else ((part, kind),)
+                self._steps.append((width, prefix, fixed and fixed.unpack, kind.unit, errors, kind, part, members))
+        # As ``Type.width``.
+        self.width: int = self._steps[0][0] if len(self._steps) == 1 else 0
+
+    def skip(self, data: bytes, pos: int, elements: range | None = None) -> int:
+        """Return the offset after the values, or after those of each array element. Raises SchemaError as ``read``."""
+        size, index, part = len(data), 0, ""
+        try:
+            for index in range(1) if elements is None else elements:  # noqa: B007
+                for width, prefix, unpack, unit, errors, kind, part, members in self._steps:
+                    end = size + 1
+                    try:
+                        if width:
+                            end = pos + width
+                        elif prefix:
+                            start = pos + prefix
+                            length = unpack(data, pos)[0] if unpack else _LENGTHS[data[pos]]
+                            if length < 0:
+                                end = start if kind.nullable else end
+                            elif unit:
+                                end = start + length * unit
+                                if errors and start < end <= size:
+                                    utf_8_decode(data[start:end], errors, True)
+                            elif length <= size - start:
+                                end = kind.skip_elements(data, start, length)
+                    except (IndexError, struct.error, UnicodeDecodeError):
+                        end = size + 1
+                    if end <= size:
+                        pos = end
+                        continue
+                    for part, kind in members:  # noqa: B007
+                        pos = kind.skip(data, pos)
+        except SchemaError as error:
+            raise error.inside(part).inside("" if elements is None else f"[{index}]") from None
+        return pos
