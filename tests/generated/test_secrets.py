@@ -18,6 +18,7 @@ import pytest
 from kafka_messages import RawTaggedField
 from kafka_messages._base.message import Message, StructBase
 from kafka_messages._core import redaction
+from kafka_messages.explain import explain
 from kafka_messages.json import from_json
 from kafka_messages.messages import streams_group_heartbeat_request
 from kafka_messages.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
@@ -377,3 +378,25 @@ def test_errors_contain_no_secrets(is_pure: bool) -> None:
             while error is not None:
                 assert PLANTED[:-1] not in f"{error!r} {error} {vars(error)} {getattr(error, 'object', '')}"
                 error = error.__cause__ or error.__context__
+
+
+def test_structs_of_schemas_and_spans_print_no_secrets() -> None:
+    data = km.UserScramCredentialRecord(name="u", salt=PLANTED.encode(), iterations=4096).write(0)
+    struct, _ = km.UserScramCredentialRecord.schemas()[0].read(data)
+    assert repr(struct) == (
+        "Struct(name='u', mechanism=0, salt='(redacted)', stored_key=b'', server_key=b'', iterations=4096)"
+    )
+    leaves = explain(data, km.UserScramCredentialRecord, 0).leaves()
+    texts = [repr(span) for span in leaves if span.path == "salt"]
+    assert texts == [f"<Span 3-{4 + len(PLANTED)} salt: COMPACT_BYTES (redacted)>"]
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [("log.retention.ms", "'1000'"), ("ssl.keystore.password", "'(redacted)'"), ("mine", "'(redacted)'")],
+)
+def test_structs_of_schemas_print_configs_by_their_name(name: str, printed: str) -> None:
+    record = km.ConfigRecord(resource_type=4, resource_name="1", name=name, value="1000")
+    struct, _ = km.ConfigRecord.schemas()[0].read(record.write(0))
+    assert repr(struct) == f"Struct(resource_type=4, resource_name='1', name='{name}', value={printed})"
+    assert f"value={printed}" in repr(record)

@@ -158,3 +158,27 @@ def test_explain_limit_omits_array_elements(run_command: RunCommand) -> None:
         ("topics", "61 more elements"),
         ("allow_auto_topic_creation", "= default"),
     ]
+
+
+SUBSCRIPTION = "0000 00000001 0001 74 ffffffff"
+"""ConsumerProtocolSubscription 0 of topic t."""
+
+
+@pytest.mark.parametrize(
+    ("data", "version", "note"),
+    [
+        (f"{SUBSCRIPTION} 0102", 0, "after the message; ignored by Kafka"),
+        ("0005 00000001 0001 74 ffffffff 00000000 00000000 ffff 01020304", 5, "of a later version"),
+    ],
+)
+def test_consumer_protocol_is_read_as_kafka_reads_it(
+    run_command: RunCommand, data: str, version: int, note: str
+) -> None:
+    """Kafka reads a newer version as the latest known one, and ignores what is left of the bytes."""
+    status, out, err = run_command("decode", "ConsumerProtocolSubscription", "--header", data)
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert (found["version"], found["message"]["topics"]) == (version, ["t"])
+    status, out, err = run_command("explain", "ConsumerProtocolSubscription", "--header", data, "--width", "200")
+    assert (status, err) == (0, "")
+    assert note in out.splitlines()[-2]
