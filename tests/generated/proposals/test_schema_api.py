@@ -308,7 +308,7 @@ def test_read_error_has_place_and_offset() -> None:
         kind.read(bytes.fromhex("00000001 0001 41 ffffffff 01 01 05 0001"))
     error = caught.value
     assert str(error) == "people[0]._tagged_fields: field with tag 1: 5 bytes needed at offset 14, 2 left"
-    assert (error.place, error.offset) == ("people[0]", 14)
+    assert (error.place, error.offset) == ("people[0]._tagged_fields", 14)
     assert error.reason == "field with tag 1: 5 bytes needed at offset 14, 2 left"
     assert isinstance(error, ValueError)
 
@@ -415,7 +415,7 @@ def test_bnf_of_every_message_is_well_formed() -> None:
 def test_invalid_tag_and_array_counts_raise_schema_error() -> None:
     with pytest.raises(SchemaError) as caught:
         Schema(tags=TagSection({})).read(b"\x80\x80\x80\x80\x80")
-    assert str(caught.value) == "UNSIGNED_VARINT at offset 0 has more than 5 bytes"
+    assert str(caught.value) == "_tagged_fields: UNSIGNED_VARINT at offset 0 has more than 5 bytes"
     with pytest.raises(SchemaError) as caught:
         ArrayOf(Schema()).read(b"\x7f\xff\xff\xff", 0)
     assert str(caught.value) == "array of 2147483647 elements at offset 0, but the bound is 65535"

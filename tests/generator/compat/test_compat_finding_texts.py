@@ -160,7 +160,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
         (both(flexibleVersions="1+"), change("OrderRequest", 4, versions="1+", taggedVersions="1+")),
         """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0 of other versions, rejected; is tag 0, Gift
     new code, old bytes: proved to read identically
-    old code, new bytes: fails: tag 0 at offset 8 is not valid in this version
+    old code, new bytes: fails: _tagged_fields: tag 0 at offset 8 is not valid in this version
         01 00 00 00 00 01 01 01 00 01 01
         written by new code:
           0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
@@ -169,7 +169,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           000b  end
         read by old code:
           0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
-          0008  00 01                        tag 0 at offset 8 is not valid in this version
+          0008  00 01  _tagged_fields        tag 0 at offset 8 is not valid in this version
           000a  01                           not read
           000b  end
     keep the released versions unchanged; make the change in a new version (released in release 1)""",
@@ -180,7 +180,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
             change("OrderRequest", 4, versions="2+", taggedVersions="2+"),
         ),
         """OrderRequest 1 Gift: RELEASED_LAYOUT_CHANGED (TAG_REFUSED): was tag 0, Gift; is tag 0 of other versions, rejected
-    new code, old bytes: fails: tag 0 at offset 8 is not valid in this version
+    new code, old bytes: fails: _tagged_fields: tag 0 at offset 8 is not valid in this version
         01 00 00 00 00 01 01 01 00 01 01
         written by old code:
           0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
@@ -189,7 +189,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
           000b  end
         read by new code:
           0007  01     _tagged_fields.count  1  UNSIGNED_VARINT
-          0008  00 01                        tag 0 at offset 8 is not valid in this version
+          0008  00 01  _tagged_fields        tag 0 at offset 8 is not valid in this version
           000a  01                           not read
           000b  end
     old code, new bytes: proved to read identically

@@ -4,14 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
 from .types import _CLASSIC32, _COMPACT, MAX_EMPTY_ELEMENTS, SchemaError, Type, _Sized, wrong
 from .walk import Walk
-
-
-class ElementObserver(Protocol):
-    def elements(self, kind: ArrayOf, count: int, at: int) -> int: ...
 
 
 class ArrayOf(_Sized):
@@ -24,22 +19,19 @@ class ArrayOf(_Sized):
         super().__init__(kind, self._count, nullable)
         self.element = element
         self.unit = element.width
-        self._least = element.lowest_size()
         self._walk: Walk = getattr(element, "walk", None) or Walk([("", element)])
 
     def read_count(self, data: bytes, pos: int) -> tuple[int, int]:
         count, at = self.read_length(data, pos)
-        size = self._least
+        size = self.element.least
         bound = max(len(data) - at, 0) if size else MAX_EMPTY_ELEMENTS
         if count > bound:
             left = f"only {len(data) - at} bytes left" if size else f"the bound is {bound}"
             raise SchemaError(f"array of {count} elements at offset {pos}, but {left}", pos)
         return max(count, -1), at
 
-    def read(self, data: bytes, pos: int, observer: ElementObserver | None = None) -> tuple[object, int]:
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
         count, at = self.read_count(data, pos)
-        if observer is not None:
-            return None, observer.elements(self, count, at)
         if count < 0:
             return None, at
         values: list[object] = []

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from .._core.wire import RawTaggedField
-from .arrays import ElementObserver, elements
+from .arrays import elements
 from .encodings import PACKED32
 from .struct import Field, Struct, is_default, value_of
 from .types import _COMPACT, INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, SchemaError, Type, need, wrong
@@ -20,13 +20,6 @@ class TagPosition(NamedTuple):
     at: int
     end: int
     tag: int | None
-
-
-class Observer(ElementObserver, Protocol):
-    def value(self, kind: Type, name: str) -> tuple[object, int]: ...
-    def tagged_value(self, section: Section, field: Field, place: TagPosition) -> tuple[object, int]: ...
-    def places(self, section: Section) -> Iterator[TagPosition]: ...
-    def presence(self, kind: Type, is_there: bool, at: int) -> None: ...
 
 
 class Section(Type):
@@ -70,14 +63,14 @@ class Section(Type):
             raise error.inside(f".{self.label}") from None
 
     def read_into(
-        self, data: bytes, pos: int, values: dict[str, object] | None, observer: Observer | None = None
+        self, data: bytes, pos: int, values: dict[str, object] | None
     ) -> tuple[tuple[RawTaggedField, ...], int]:
         """Read the fields into ``values``, or skip them if it is None; return the unknown fields and the end."""
         unknown, end = [], pos
-        for place in self._named_places(data, pos) if observer is None else observer.places(self):
+        for place in self._named_places(data, pos):
             end = place.end
             if place.tag in self.fields:
-                self._field(data, place.tag, place, values, observer)
+                self._field(data, self.fields[place.tag], place, values)
             elif place.tag is not None and values is not None:
                 unknown.append(RawTaggedField(place.tag, data[place.at : end]))
         return tuple(sorted(unknown, key=lambda raw: raw.tag)), end
@@ -85,22 +78,12 @@ class Section(Type):
     def join(self, parts: dict[int, bytes]) -> bytes:
         raise NotImplementedError
 
-    def _field(
-        self,
-        data: bytes,
-        tag: int,
-        place: TagPosition,
-        values: dict[str, object] | None,
-        observer: Observer | None,
-    ) -> None:
-        field = self.fields[tag]
-        try:
+    def _field(self, data: bytes, field: Field, place: TagPosition, values: dict[str, object] | None) -> None:
+        try:  # slicing data here would take quadratic time
             if values is None:
                 after = field.type.skip(data, place.at)
-            elif observer is None:  # slicing data here would take quadratic time
-                values[field.name], after = field.type.read(data, place.at)
             else:
-                values[field.name], after = observer.tagged_value(self, field, place)
+                values[field.name], after = field.type.read(data, place.at)
             self.check_size(place, after)
         except SchemaError as error:
             raise error.inside(f".{field.name}") from None

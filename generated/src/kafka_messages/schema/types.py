@@ -57,6 +57,8 @@ class Type:
     # Length before the value, and the size of its unit, or 0 if it varies.
     length: Length | None = None
     unit = 0
+    # Lower bound of the encoded size in bytes.
+    least = 1
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         """Return the value at ``pos`` and the offset after it. Raises SchemaError."""
@@ -78,10 +80,6 @@ class Type:
         out = bytearray()
         self.write(out, value)
         return len(out)
-
-    def lowest_size(self) -> int:
-        """Return a lower bound of the encoded size in bytes."""
-        return 1
 
     def validate(self, value: object) -> None:
         self.write(bytearray(), value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kafka_message_generator.runtime._core.formatting import formatted, json_value
 from kafka_message_generator.runtime.schema import Schema
-from kafka_message_generator.runtime.schema.sections import Section, TagPosition
+from kafka_message_generator.runtime.schema.sections import Section
 from kafka_message_generator.runtime.schema.spans import FAULT, LENGTH, REST, STRUCT, Span, SpanTraversal
 from kafka_message_generator.runtime.schema.struct import Field
 
@@ -56,8 +56,8 @@ class _AnnotatedTraversal(SpanTraversal):
         self.absent: dict[Span, dict[int, Field]] = {}
         """Absent tagged fields by tag, for the span of each section's count."""
 
-    def places(self, section: Section) -> Iterator[TagPosition]:
-        yield from super().places(section)
+    def section(self, section: Section) -> None:
+        super().section(section)
         leaves = self.last.children
         there = {leaf.value for leaf in leaves if leaf.name == "tag"}
         count = next(leaf for leaf in leaves if leaf.name in ("count", "end"))

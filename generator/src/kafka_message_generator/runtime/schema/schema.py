@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .._core.wire import RawTaggedField, as_bytes
 from .arrays import ArrayOf
-from .sections import Observer, OptionalFieldBuffer, TagSection
+from .sections import OptionalFieldBuffer, TagSection
 from .struct import Field, Struct, StructType, value_of
 from .types import INT8, UNSIGNED_VARINT, SchemaError, Type
 from .walk import Walk
@@ -41,30 +41,26 @@ class Schema(StructType):
         before, after = ([("", section)] if section else [] for section in (self.optional, tags))
         self.walk = Walk([*before, *((f".{field.name}", field.type) for field in self.fields), *after])
         self.width = self.walk.width
+        self.least = len(before) + len(after) + sum(field.type.least for field in self.fields)
 
     def _extra(self) -> Iterable[Field]:
         for section in (self.optional, self.tags):
             yield from section.fields.values() if section else ()
 
-    def read(
-        self, data: bytes | bytearray | memoryview, pos: int = 0, observer: Observer | None = None
-    ) -> tuple[Struct, int]:
+    def read(self, data: bytes | bytearray | memoryview, pos: int = 0) -> tuple[Struct, int]:
         if type(data) is not bytes:
             data = as_bytes(data)
         values: dict[str, object] = {}
         unknown: tuple[RawTaggedField, ...] = ()
         if self.optional is not None:
-            unknown, pos = self.optional.read_into(data, pos, values, observer)
+            unknown, pos = self.optional.read_into(data, pos, values)
         for field in self.fields:
             try:
-                if observer is None:
-                    values[field.name], pos = field.type.read(data, pos)
-                else:
-                    values[field.name], pos = observer.value(field.type, field.name)
+                values[field.name], pos = field.type.read(data, pos)
             except SchemaError as error:
                 raise error.inside(f".{field.name}") from None
         if self.tags is not None:
-            unknown, pos = self.tags.read_into(data, pos, values, observer)
+            unknown, pos = self.tags.read_into(data, pos, values)
         return Struct(self, values, unknown), pos
 
     def skip(self, data: bytes, pos: int) -> int:
@@ -90,10 +86,6 @@ class Schema(StructType):
             raise SchemaError("is set, but this version does not support tagged fields").inside(
                 ".unknown_tagged_fields"
             )
-
-    def lowest_size(self) -> int:
-        has_section = self.tags is not None or self.optional is not None
-        return has_section + sum(field.type.lowest_size() for field in self.fields)
 
     def bnf(self, name: str) -> str:
         """Return the schema in the notation of Kafka's protocol guide."""
@@ -122,11 +114,9 @@ class NullableStruct(Type):
         assert isinstance(presence, int)
         return presence > self._marks[0], pos
 
-    def read(self, data: bytes, pos: int, observer: Observer | None = None) -> tuple[object, int]:
+    def read(self, data: bytes, pos: int) -> tuple[object, int]:
         is_there, pos = self.read_presence(data, pos)
-        if observer is not None:
-            observer.presence(self.presence, is_there, pos)
-        return self.schema.read(data, pos, observer) if is_there else (None, pos)
+        return self.schema.read(data, pos) if is_there else (None, pos)
 
     def skip(self, data: bytes, pos: int) -> int:
         is_there, pos = self.read_presence(data, pos)

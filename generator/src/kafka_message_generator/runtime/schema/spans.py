@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .arrays import ArrayOf
 from .schema import NullableStruct, Schema
-from .sections import Observer, Section, TagPosition, TagSection
+from .sections import Section, TagPosition, TagSection
 from .struct import Field
 from .types import UNSIGNED_VARINT, SchemaError, ShortError, Text, Type, _Sized
 
@@ -104,7 +104,7 @@ class Span:
         return f"<Span {self.start}-{self.end} {self.path or self.name}: {self.type} {value}>"
 
 
-class SpanTraversal(Observer):
+class SpanTraversal:
 
     def __init__(self, data: bytes, pos: int = 0, budget: SpanBudget | None = None) -> None:
         self.data = data
@@ -122,8 +122,7 @@ class SpanTraversal(Observer):
         self._open, self._path = [top], path
         self._reading = path, name, schema
         try:
-            schema.read(self.data, self.end, self)
-            self._reading = path, name, schema
+            self._fields(schema, path, name)
             left = len(self.data) - self.end
             if is_whole and left:
                 self._extent = len(self.data)
@@ -146,27 +145,33 @@ class SpanTraversal(Observer):
             self._open[-1].children.append(Span(end, whole, path, "", "", REST))
         self.end = whole
 
-    def value(self, kind: Type, name: str) -> tuple[object, int]:
-        return self._value(kind, self._inside(name), name)
+    def _fields(self, schema: Schema, path: str, name: str) -> None:
+        if schema.optional is not None:
+            self.section(schema.optional)
+        for field in schema.fields:
+            self._value(field.type, self._inside(field.name), field.name)
+        if schema.tags is not None:
+            self.section(schema.tags)
+        self._reading = path, name, schema
 
     def _inside(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
 
-    def _value(self, kind: Type, path: str, name: str) -> tuple[object, int]:
+    def _value(self, kind: Type, path: str, name: str) -> None:
         if not isinstance(kind, Schema | NullableStruct | ArrayOf):
-            return self._scalar(kind, path, name)
+            self._scalar(kind, path, name)
+            return
         above, self._path = self._path, path
         self._enter(kind, path, name, ARRAY if isinstance(kind, ArrayOf) else STRUCT)
-        if not isinstance(kind, Schema):
-            self._reading = path, name, kind.presence if isinstance(kind, NullableStruct) else kind
-        value, _ = kind.read(self.data, self.end, self)
-        if not isinstance(kind, ArrayOf) and value is not None:
-            self._reading = path, name, kind if isinstance(kind, Schema) else kind.schema
+        if isinstance(kind, ArrayOf):
+            self._reading = path, name, kind
+            self._elements(kind, *kind.read_count(self.data, self.end))
+        elif isinstance(kind, Schema) or self._is_there(kind, path, name):
+            self._fields(kind if isinstance(kind, Schema) else kind.schema, path, name)
         self._leave()
         self._path = above
-        return value, self.end
 
-    def _scalar(self, kind: Type, path: str, name: str) -> tuple[object, int]:
+    def _scalar(self, kind: Type, path: str, name: str) -> None:
         self._reading = path, name, kind
         start = self.end
         value, end = kind.read(self.data, start)
@@ -176,9 +181,8 @@ class SpanTraversal(Observer):
             if value is not None:
                 note = f"length {length}" if kind.length.fixed is not None else f"length+1 = {length + 1}"
         self._leaf(Span(start, end, path, name, kind.name, VALUE, value, note, content))
-        return value, end
 
-    def elements(self, kind: ArrayOf, count: int, at: int) -> int:
+    def _elements(self, kind: ArrayOf, count: int, at: int) -> None:
         span, path = self._open[-1], self._path
         span.value = None if count < 0 else count
         fixed = kind.length.fixed
@@ -190,7 +194,6 @@ class SpanTraversal(Observer):
                 self._more(span, kind.element, index, count, path)
                 break
             self._value(kind.element, f"{path}[{index}]", f"{span.name}[{index}]")
-        return self.end
 
     def _more(self, span: Span, element: Type, index: int, count: int, path: str) -> None:
         # Remaining elements share one span; a faulty element gets its own.
@@ -210,11 +213,14 @@ class SpanTraversal(Observer):
     def last(self) -> Span:
         return self._open[-1].children[-1]
 
-    def presence(self, kind: Type, is_there: bool, at: int) -> None:
+    def _is_there(self, kind: NullableStruct, path: str, name: str) -> bool:
+        self._reading = path, name, kind.presence
+        is_there, at = kind.read_presence(self.data, self.end)
         note = "a struct follows" if is_there else "null"
-        self._leaf(Span(self.end, at, self._path, "presence", kind.name, LENGTH, is_there, note))
+        self._leaf(Span(self.end, at, path, "presence", kind.presence.name, LENGTH, is_there, note))
+        return is_there
 
-    def places(self, section: Section) -> Iterator[TagPosition]:
+    def section(self, section: Section) -> None:
         label = section.label
         span = self._enter(section, self._inside(label), label, SECTION)
         found, count, unknown = [], Span(0, 0, span.path, "count", "", LENGTH), 0
@@ -226,28 +232,27 @@ class SpanTraversal(Observer):
                 self._header(span, section, place.start, place.at, place.tag)
                 if place.tag in section.fields:
                     found.append(place.tag)
+                    self._tagged(section, section.fields[place.tag], place)
                 else:
                     self._unknown(section, place.at, place.end, unknown)
                     unknown += 1
-            yield place
             self._reading = span.path, label, section
         span.value = len(found) + unknown
         if absent := [field.name for tag, field in section.fields.items() if tag not in found]:
             count.add_note(f"absent, so at default: {', '.join(absent)}")
         self._leave()
 
-    def tagged_value(self, section: Section, field: Field, place: TagPosition) -> tuple[object, int]:
+    def _tagged(self, section: Section, field: Field, place: TagPosition) -> None:
         children = self._open[-1].children
         before = len(children)
-        value, end = self.value(field.type, field.name)
+        self._value(field.type, self._inside(field.name), field.name)
         self._reading = self._inside(field.name), field.name, field.type
         try:
-            section.check_size(place, end)
+            section.check_size(place, self.end)
         except SchemaError:
             del children[before:]
             self.end, self._extent = place.at, place.end
             raise
-        return value, end
 
     def _mark(self, span: Span, section: Section, place: TagPosition) -> Span:
         if isinstance(section, TagSection):
