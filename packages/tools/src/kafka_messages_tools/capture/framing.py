@@ -57,8 +57,7 @@ class Frame(NamedTuple):
     time_ns: int | None
 
     def __repr__(self) -> str:  # without ``data``, which may have secrets
-        kind = "request" if self.is_request else "response"
-        return f"<Frame of a {kind}: {self.size} bytes, packets {self.first_packet} to {self.packet}>"
+        return f"<Frame of {self.size} bytes, packets {self.first_packet} to {self.packet}>"
 
     @property
     def missing(self) -> int:
@@ -101,7 +100,6 @@ def frames(
 
 
 class _Budget:
-
     def __init__(self, most_kept: int) -> None:
         self.most_kept = most_kept
         self.used = 0

@@ -258,7 +258,6 @@ def _count(exchange: Exchange, report: CaptureReport) -> None:
 
 
 class _PendingRequests:
-
     def __init__(self, package: Package, plausibility: Plausibility) -> None:
         self._package = package
         self._plausibility = plausibility
