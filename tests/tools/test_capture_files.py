@@ -178,6 +178,4 @@ def test_exchange_has_packet_numbers_and_time() -> None:
     frame = exchange.request_frame
     assert frame is not None
     assert (frame.first_packet, frame.packet, frame.time_ns) == (3, 4, packets.START + 3_000_000)
-    assert (
-        repr(frame) == f"<Frame of {frame.size} bytes, packets 3 to 4>"
-    )  # without bytes, maybe secret ones
+    assert repr(frame) == f"<Frame of {frame.size} bytes, packets 3 to 4>"  # without bytes, maybe secret ones
