@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _TLS_RECORDS = {20: "a TLS ChangeCipherSpec", 21: "a TLS alert", 22: "a TLS handshake record", 23: "TLS data"}
 _TLS_HANDSHAKES = {1: "a TLS ClientHello", 2: "a TLS ServerHello"}
 _SASL_PLAIN = re.compile(rb"[^\0]{0,255}\0[^\0]{1,255}\0[^\0]{1,255}")  # RFC 4616
-# RFC 9112; RFC 9113, section 3.4; RFC 7628; RFC 5802; ZooKeeper's administrator's guide, "The Four Letter Words".
+# RFC 9112; RFC 9113, section 3.4; RFC 7628; RFC 5802; ZooKeeper's administrator's guide, "The Four Letter Words";
+# HAProxy's "The PROXY protocol", sections 2.1 and 2.2.
 _BEGINNINGS = (
     (re.compile(rb"PRI \* HTTP/2\.0\r\n"), "an HTTP/2 client preface"),
     (re.compile(rb"(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE) [^\r\n ]+ HTTP/1\."), "an HTTP/1 request"),
@@ -28,6 +29,8 @@ _BEGINNINGS = (
         ),
         "a four-letter word of ZooKeeper",
     ),
+    (re.compile(rb"PROXY (?:TCP[46]|UNKNOWN)[ \r]|PROX\Z"), "a PROXY protocol header (version 1)"),
+    (re.compile(rb"\r\n\r\n(?:\0\r\nQUIT\n|\Z)"), "a PROXY protocol header (version 2)"),
     (re.compile(rb"n,(?:a=[^,]*)?,\x01auth="), "a SASL/OAUTHBEARER token without a frame"),
     (re.compile(rb"[ny],(?:a=[^,]*)?,(?:m=[^,]*,)?n=[^,]*,r="), "a SASL/SCRAM token without a frame"),
 )
@@ -41,8 +44,8 @@ _HTTP2_IDS = range(1, 10)
 def foreign_protocol(data: BytesLike) -> str | None:
     """Return what the first bytes of a stream look like, such as ``a TLS ClientHello``; None if they may be a frame.
 
-    Recognizes TLS and SSLv2, HTTP/1 and HTTP/2, ZooKeeper's four-letter words, SASL tokens without a frame, and frame
-    lengths above 100 MiB. The result is a guess for error messages, and contains no byte of ``data``.
+    Recognizes TLS and SSLv2, HTTP/1 and HTTP/2, ZooKeeper's four-letter words, the PROXY protocol, SASL tokens without a
+    frame, and frame lengths above 100 MiB. The result is a guess for error messages, and contains no byte of ``data``.
     """
     data = as_bytes(data)
     return known_protocol(data) or _too_long(data)
