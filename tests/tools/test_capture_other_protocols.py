@@ -19,6 +19,7 @@ ALERT = bytes.fromhex("15030300020246")
 HTTP = b"GET /metrics HTTP/1.1\r\nHost: broker:9092\r\n\r\n"
 HTTP_2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS = bytes.fromhex("000006040000000000000300000064")
+PROXY_2 = bytes.fromhex("0d0a0d0a000d0a515549540a 2111000c 0a000001 0a000002 9c40 2384")
 TOKEN = b"\0user\0password-long-enough"
 FIRST = "      1 22:13:20.002000    1  ApiVersions v3                   me                  "
 SECOND = FIRST.replace("20.002", "20.003")
@@ -43,18 +44,37 @@ def written(said: Said, folder: Path, talk: Talk | None = None) -> str:
         ([(HTTP, True)], "1 connection without Kafka traffic (an HTTP/1 request); 44 bytes"),
         ([(HTTP_2, True)], "1 connection without Kafka traffic (an HTTP/2 client preface); 24 bytes"),
         ([(b"ruok", True)], "1 connection without Kafka traffic (a four-letter word of ZooKeeper); 4 bytes"),
+        (
+            [(b"PROXY TCP4 10.0.0.1 10.0.0.2 40000 9092\r\n", True), (REQUEST, True)],
+            "1 connection without Kafka traffic (a PROXY protocol header (version 1)); 63 bytes",
+        ),
+        (
+            [(PROXY_2 + REQUEST, True)],
+            "1 connection without Kafka traffic (a PROXY protocol header (version 2)); 50 bytes",
+        ),
         ([(TOKEN, True)], "1 connection without Kafka traffic (a SASL/PLAIN token without a frame); 26 bytes"),
         ([(TOKEN[:9], True)], "1 connection without Kafka traffic (a SASL/PLAIN token without a frame); 9 bytes"),
         ([(ALERT, True)], "1 connection without Kafka traffic (a TLS alert); 7 bytes"),
         ([(ALERT, False)], "1 connection without Kafka traffic (a TLS alert); 7 bytes"),
         ([(HELLO, True)], "1 connection encrypted by TLS; 110 bytes"),
     ],
-    ids=["HTTP/1", "HTTP/2", "ZooKeeper", "SASL/PLAIN", "short SASL/PLAIN", "alert", "alert of the server", "TLS"],
+    ids=[
+        "HTTP/1",
+        "HTTP/2",
+        "ZooKeeper",
+        "PROXY 1",
+        "PROXY 2",
+        "SASL/PLAIN",
+        "short SASL/PLAIN",
+        "alert",
+        "alert of the server",
+        "TLS",
+    ],
 )
 def test_other_protocols_are_named(
     said: Said, counted: str, ports: list[str], run_command: RunCommand, tmp_path: Path
 ) -> None:
-    report = f"5 packets; 5 segments; 1 connection; {counted} of other connections\n"
+    report = f"{4 + len(said)} packets; {4 + len(said)} segments; 1 connection; {counted} of other connections\n"
     assert run_command("capture", written(said, tmp_path), *ports) == (0, f"{to_head()}\n", report)
 
 

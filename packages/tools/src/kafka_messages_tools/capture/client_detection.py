@@ -1,21 +1,37 @@
 """Detection of Kafka connections, and of the endpoint that is the Kafka client.
 
-With ports of brokers, the client is the endpoint opposite such a port; without, the endpoint that sends requests.
+With ports of brokers, the client is the endpoint opposite such a port; without, the endpoint that sends requests. A
+request shows it if it decodes, if it begins with a segment and names its client, or if it is answered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import pairwise
 from struct import Struct
 
 from ..packets.segments import SocketAddress
 from . import plausible
+from .frame_search import MOST_UNSURE, Expected, FrameSearch
 from .plausible import Plausibility
 from .reassembly import TcpConnection, TcpSegment
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .framing import Budget
+
 # Bytes without a request after which a connection is not considered Kafka.
-MOST_UNDECIDED = 64 << 10
-_size = Struct(">i")
+MOST_UNDECIDED = MOST_UNSURE + (64 << 10)
+# Number of copies of these bytes: the segments, and those searched for requests and responses.
+_COPIES = 3
+# Number of first bytes that are compared with other protocols.
+_FIRST_BYTES = 1024
+# Largest difference of the correlation ids of consecutive responses; requests without response are between them.
+_MOST_SKIPPED = 16
+# Default port of brokers.
+_KAFKA_PORT = 9092
+# Size and correlation id.
+_response_start = Struct(">ii")
 
 
 class NotKafka(Exception):
@@ -29,34 +45,68 @@ def other_traffic(looks_like: str | None) -> str:
     return f"connections without Kafka traffic{f' ({looks_like})' if looks_like else ''}"
 
 
+class _Searches:
+    """Searches in both directions of a connection, if ``client`` is the Kafka client."""
+
+    def __init__(self, connection: TcpConnection, client: SocketAddress, plausibility: Plausibility) -> None:
+        self.client = client
+        expected = Expected()
+        self._sides = {
+            source: (FrameSearch(plausibility, source == client, expected, is_trial=True), bytearray())
+            for source in (connection.client, connection.server)
+        }
+
+    def has_frame(self, piece: TcpSegment) -> bool:
+        search, data = self._sides[piece.source]
+        offset = piece.offset - len(data)
+        search.add(piece.offset, len(piece.data), True)
+        data += piece.data
+        at, is_found = search.find(data, offset, bool(piece.missing))
+        del data[: len(data) if piece.missing else at]
+        return is_found
+
+
 class ClientDetector:
     """Segments of a connection until its Kafka client is known."""
 
-    def __init__(self, connection: TcpConnection, ports: Collection[int], plausibility: Plausibility) -> None:
-        self.connection = connection
+    def __init__(
+        self, connection: TcpConnection, ports: Collection[int], plausibility: Plausibility, budget: Budget
+    ) -> None:
         self.pieces: list[TcpSegment] = []
+        self._connection = connection
         self._ports = ports
+        self._budget = budget
         self._plausibility = plausibility
         self._size = 0
+        self._trials: list[_Searches] = []
 
     def add(self, piece: TcpSegment) -> SocketAddress | None:
         """Return the Kafka client, or None if it is not known yet. Raises NotKafka."""
         self.pieces.append(piece)
         self._size += len(piece.data) + 256
-        client = self._by_port() if self._ports else self._by_requests()
-        if client is None and self._size > MOST_UNDECIDED:
-            raise NotKafka(self.other_traffic)
+        self._budget.used += (len(piece.data) + 256) * _COPIES
+        client = self._by_port() if self._ports else self._by_requests(piece)
+        if client is None and (self._size > MOST_UNDECIDED or self._budget.is_exceeded):
+            client = self.by_responses()
+            if client is None:
+                raise NotKafka(self.other_traffic)
         return client
+
+    def release(self) -> list[TcpSegment]:
+        """Return the pieces, and forget them."""
+        self._budget.used -= self._size * _COPIES
+        pieces, self.pieces, self._trials, self._size = self.pieces, [], [], 0
+        return pieces
 
     @property
     def other_traffic(self) -> str:
         """Counter of connections without Kafka traffic, with the protocol of the first bytes if it is known."""
-        sources = (self.connection.client, self.connection.server)
+        sources = (self._connection.client, self._connection.server)
         found = filter(None, (self._plausibility.foreign_protocol(self._first_bytes(source)) for source in sources))
         return other_traffic(next(found, None))
 
     def _by_port(self) -> SocketAddress:
-        one, other = self.connection.client, self.connection.server
+        one, other = self._connection.client, self._connection.server
         for client, server in ((one, other), (other, one)):
             if server.port in self._ports:
                 if "TLS" in (counter := self.other_traffic):
@@ -64,31 +114,45 @@ class ClientDetector:
                 return client
         raise NotKafka("connections on other ports")
 
-    def _by_requests(self) -> SocketAddress | None:
-        connection = self.connection
-        opener = connection.client
-        first = next((piece for piece in self.pieces if piece.source == opener), None)
-        if not connection.is_whole or (first is not None and not first.data):
-            return next(filter(self._has_request, (opener, connection.server)), None)
-        start = self._first_bytes(opener)
-        if len(start) < plausible.START:
-            return None
-        if not self._plausibility.may_be_request(start):
-            raise NotKafka(self.other_traffic)
-        return opener
+    def _by_requests(self, piece: TcpSegment) -> SocketAddress | None:
+        pieces = [piece]
+        if not self._trials:
+            clients = [self._connection.client, self._connection.server]
+            first = next((each for each in self.pieces if each.source == clients[0]), None)
+            if self._connection.is_whole and (first is None or first.data):
+                start = self._first_bytes(clients[0])
+                if len(start) < plausible.START:
+                    return None
+                if not self._plausibility.may_be_request(start, is_known=False):
+                    raise NotKafka(self.other_traffic)
+                clients.pop()
+            self._trials = [_Searches(self._connection, client, self._plausibility) for client in clients]
+            pieces = self.pieces
+        return next((trial.client for each in pieces for trial in self._trials if trial.has_frame(each)), None)
 
-    def _has_request(self, source: SocketAddress) -> bool:
-        data, at, starts = b"", 0, set()
-        for piece in self.pieces:
-            if piece.source == source:
-                starts.add(len(data))
-                data += piece.data
-        while (at := self._plausibility.find_request(data, at)) + plausible.START <= len(data):
-            end = at + 4 + _size.unpack_from(data, at)[0]
-            if self._plausibility.is_request(data[at + 4 : end]) if end <= len(data) else at in starts:
-                return True
-            at += 1
-        return False
+    def by_responses(self) -> SocketAddress | None:
+        """Return the Kafka client if only the other side sent data: responses with increasing correlation ids."""
+        one, other = self._connection.client, self._connection.server
+        sources = {piece.source for piece in self.pieces}
+        if len(sources) != 1 or (self._connection.is_whole and one in sources):
+            return None
+        data = b"".join(piece.data + bytes(min(piece.missing, MOST_UNSURE)) for piece in self.pieces)
+        ids, at = [], 0
+        while at + 8 <= len(data):
+            size, number = _response_start.unpack_from(data, at)
+            if size < 4:
+                return None
+            ids.append(number)
+            at += size + 4
+        is_enough = len(ids) > 1 or (at == len(data) and _KAFKA_PORT in (one.port, other.port))
+        is_increasing = all(0 < second - first <= _MOST_SKIPPED for first, second in pairwise(ids))
+        return (one if other in sources else other) if is_enough and is_increasing else None
 
     def _first_bytes(self, source: SocketAddress) -> bytes:
-        return b"".join(piece.data for piece in self.pieces if piece.source == source)
+        data = b""
+        for piece in self.pieces:
+            if piece.source == source:
+                data += piece.data[:_FIRST_BYTES]
+                if len(data) >= _FIRST_BYTES:
+                    break
+        return data

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from .._text import safe, wrapped
+from .._text import counted, safe, wrapped
 from .errors import errors_in
 from .framing import Frame
 from .matching import Exchange
@@ -57,6 +57,8 @@ def to_object(exchange: Exchange | End, *, show_secrets: bool = False, records: 
         entry["response"] = _response(exchange, exchange.response_frame, redacts, records)
     elif exchange.has_no_response:
         entry["no_response"] = True
+    elif exchange.not_captured:
+        entry["not_captured"] = exchange.not_captured
     elif exchange.closed_by:
         entry |= {"closed_by": exchange.closed_by} | ({"unsupported": why} if (why := exchange.unsupported) else {})
     if exchange.response is not None:
@@ -70,8 +72,10 @@ def to_object(exchange: Exchange | End, *, show_secrets: bool = False, records: 
 def _closed(end: End) -> dict[str, object]:
     connection = end.connection
     where = {"connection": connection.number, "client": str(connection.client), "server": str(connection.server)}
-    time = {} if end.time_ns is None else {"time": time_text(end.time_ns)}
-    return where | {"closed_by": "server", "packet": end.packet} | time
+    where |= {} if end.time_ns is None else {"time": time_text(end.time_ns)}
+    return (
+        where | {"closed_by": "server", "packet": end.packet} | ({"not_captured": end.missing} if end.missing else {})
+    )
 
 
 def client_id_of(exchange: Exchange, redacts: bool) -> str | None:
@@ -176,7 +180,10 @@ def to_line(exchange: Exchange | End, width: int | None = None) -> str:
     if isinstance(exchange, End):
         cells = {"time": _time(exchange.time_ns, widths), "conn": str(exchange.connection.number)}
         cells |= {"packets": str(exchange.packet)}
-        return _line(dict.fromkeys(widths, "") | cells, "the server closed the connection", widths, width)
+        what = "the server closed the connection"
+        if exchange.missing:
+            what = f"closed by the server; {counted(exchange.missing, 'byte')} before were not captured"
+        return _line(dict.fromkeys(widths, "") | cells, what, widths, width)
     first = exchange.request_frame or exchange.response_frame
     assert first is not None
     frames = (exchange.request_frame, exchange.response_frame)

@@ -2,12 +2,12 @@
 
 Kafka connections have a given server port or, without given ports, begin with a request. If the beginning was not
 captured, both directions are searched for a request. If the start of a frame was not captured, the next frame is
-searched: only bytes that decode completely are accepted.
+searched.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator
 from struct import Struct
 from typing import NamedTuple
@@ -17,17 +17,16 @@ from ..packets.report import CaptureReport
 from ..packets.segments import SocketAddress
 from . import plausible
 from .client_detection import ClientDetector, NotKafka, other_traffic
+from .frame_search import RESPONSE_START, Expected, FrameSearch
 from .plausible import Plausibility
 from .reassembly import End, TcpConnection, TcpSegment
 
 # Default maximum number of bytes kept per frame: the default request limit of brokers.
 MOST_KEPT = 100 << 20
-# Maximum bytes of incomplete frames over all connections.
+# Maximum bytes of incomplete frames, and of connections whose client is unknown, over all connections.
 MOST_KEPT_OF_ALL = 512 << 20
 # Maximum bytes kept of a frame while ``MOST_KEPT_OF_ALL`` is exceeded.
 LEAST_KEPT = 64 << 10
-# Maximum frame size accepted during resynchronization.
-MOST_UNSURE = 1 << 20
 # Maximum number of pending correlation ids per connection.
 MOST_EXPECTED = 4096
 # Maximum frame size.
@@ -80,7 +79,7 @@ def frames(
     """
     report = report or CaptureReport()
     kafka_streams: dict[int, _KafkaStream] = {}
-    budget = _Budget(most_kept)
+    budget = Budget(most_kept)
     plausibility = Plausibility(package)
     for piece in pieces:
         connection = piece.connection
@@ -94,15 +93,22 @@ def frames(
             del kafka_streams[connection.number]
             if stream.framers:
                 client, server = stream.framers
-                yield piece._replace(connection=connection._replace(client=client, server=server))
+                report.unread += piece.reason == "too many connections"
+                known = connection._replace(client=client, server=server)
+                yield piece._replace(connection=known, missing=stream.framers[server].missing)
         else:
             yield from stream.feed(piece)
 
 
-class _Budget:
+class Budget:
+
     def __init__(self, most_kept: int) -> None:
         self.most_kept = most_kept
         self.used = 0
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.used > MOST_KEPT_OF_ALL
 
 
 class _KafkaStream:
@@ -111,7 +117,7 @@ class _KafkaStream:
         connection: TcpConnection,
         ports: Collection[int],
         report: CaptureReport,
-        budget: _Budget,
+        budget: Budget,
         plausibility: Plausibility,
     ) -> None:
         self.plausibility = plausibility
@@ -119,11 +125,14 @@ class _KafkaStream:
         self._is_other = False
         self.report = report
         self.budget = budget
-        self._detector = ClientDetector(connection, ports, plausibility)
+        self._detector = ClientDetector(connection, ports, plausibility, budget)
         # Empty until the Kafka client is known.
         self.framers: dict[SocketAddress, _Framer] = {}
         # API key and version of pending requests by correlation id.
-        self.expected: OrderedDict[int, tuple[int, int]] = OrderedDict()
+        self.expected: Expected = Expected()
+        # Counted in the report, and taken back if the connection turns out to be of another protocol.
+        self._unread: Counter[str] = Counter()
+        self.missing = 0
 
     def feed(self, piece: TcpSegment) -> Iterator[Frame]:
         if self._is_other:
@@ -141,6 +150,8 @@ class _KafkaStream:
         if self._is_other:
             return
         try:
+            if not self.framers and (client := self._detector.by_responses()) is not None:
+                yield from self._begin(client)
             for framer in self.framers.values():
                 yield from framer.end()
         except NotKafka as reason:
@@ -151,11 +162,12 @@ class _KafkaStream:
     def _begin(self, client: SocketAddress) -> Iterator[Frame]:
         connection = self.connection
         self.report.count("connections of Kafka")
+        if connection.continued:
+            self.count_unread("connections that go on after their end")
         server = connection.server if client == connection.client else connection.client
         for source, is_request in ((client, True), (server, False)):
             self.framers[source] = _Framer(self, source, is_request)
-        pieces, self._detector.pieces = self._detector.pieces, []
-        for piece in pieces:
+        for piece in self._detector.release():
             yield from self.feed(piece)
 
     def _ignore_connection(self, what: str) -> None:
@@ -163,10 +175,18 @@ class _KafkaStream:
         self.report.count(what)
         if self.framers:
             self.report.count("connections of Kafka", -1)
-        left = sum(len(piece.data) for piece in self._detector.pieces)
+        elif self.budget.is_exceeded:
+            self.report.count_unread("connections dropped: too many bytes before a request")
+        left = sum(len(piece.data) for piece in self._detector.release())
         left += sum(framer.drop() for framer in self.framers.values())
         self.report.count("bytes of other connections", left)
-        self._detector.pieces.clear()
+        self.report.unread -= self.missing
+        for name, count in self._unread.items():
+            self.report.count_unread(name, -count)
+
+    def count_unread(self, what: str, number: int = 1) -> None:
+        self._unread[what] += number
+        self.report.count_unread(what, number)
 
     def _framed(self, piece: TcpSegment) -> Iterator[Frame]:
         for frame in self.framers[piece.source].feed(piece):
@@ -181,18 +201,12 @@ class _KafkaStream:
             if len(self.expected) > MOST_EXPECTED:
                 self.expected.popitem(last=False)
 
-    def find_response(self, data: bytearray, start: int) -> int:
-        return plausible.find_response(data, list(self.expected)[-64:], start)
-
-    def is_response(self, payload: bytes) -> bool:
-        return self.plausibility.is_response(payload, self.expected)
-
     def other_protocol(self, data: bytearray, is_request: bool) -> str | None:
         """Return the protocol that the data looks like, or None if it may start with a request or response."""
         if is_request:
             fits = len(data) >= plausible.START and self.plausibility.may_be_request(data)
         else:
-            fits = len(data) >= 8 and int.from_bytes(data[4:8], "big", signed=True) in self.expected
+            fits = len(data) >= RESPONSE_START and _size.unpack_from(data, 4)[0] in self.expected
         return None if fits else self.plausibility.other_protocol(data)
 
 
@@ -201,20 +215,17 @@ class _Framer:
         self._stream = stream
         self._source = source
         self._is_request = is_request
-        self._find = stream.plausibility.find_request if is_request else stream.find_response
-        self._check = stream.plausibility.is_request if is_request else stream.is_response
         self._report = stream.report
         self._budget = stream.budget
-        # Number of bytes that show whether a frame starts.
-        self._needed = plausible.START if is_request else 8
+        self._search = FrameSearch(stream.plausibility, is_request, stream.expected)
         # Starts with a frame size unless `_is_lost`.
         self._buffer = bytearray()
         # Stream offset of the buffer.
         self._offset = 0
         # True if the next frame boundary is unknown.
         self._is_lost = not stream.connection.is_whole
-        # Buffer position up to which the search is done.
-        self._looked = 0
+        # Number of bytes missing since the last frame.
+        self.missing = 0
         # Partially kept frame: offset, size, data, first packet.
         self._damaged: tuple[int, int, bytes, int] | None = None
         # Remaining bytes of that frame to skip.
@@ -228,6 +239,7 @@ class _Framer:
             data = yield from self._skipped(data, len(data), piece)
         if data:
             self._first = self._first if self._buffer else piece.packet
+            self._search.add(self._offset + len(self._buffer), len(data), self._is_lost)
             self._buffer += data
             self._budget.used += len(data)
             yield from self._cut(piece)
@@ -235,6 +247,7 @@ class _Framer:
             yield from self._hole(piece)
 
     def end(self) -> Iterator[Frame]:
+        yield from self._cut(None)
         left = len(self._buffer)
         if self._damaged is not None:
             yield self._given(self._damaged[3], None)
@@ -242,12 +255,10 @@ class _Framer:
             (size,) = _size.unpack_from(self._buffer)
             if why := self._invalid(size):
                 self._remark(why)
-                self._report.count(self._what("not understood"), left)
             else:
                 yield self._frame(self._offset, size, bytes(self._buffer[4:]), self._first, self._first, None)
-        elif left:
-            self._report.count(self._what("not understood"), left)
-        self._drop(left)
+                self._drop(left)
+        self._skip_bytes(len(self._buffer))
 
     def drop(self) -> int:
         """Drop the incomplete frame, and return the number of its bytes."""
@@ -257,8 +268,11 @@ class _Framer:
         self._drop(len(self._buffer))
         return before - self._budget.used
 
-    def _what(self, what: str) -> str:
-        return f"bytes of {'requests' if self._is_request else 'responses'} {what}"
+    def _skip_bytes(self, count: int) -> None:
+        if count:
+            which = "requests" if self._is_request else "responses"
+            self._stream.count_unread(f"bytes of {which} not understood", count)
+            self._drop(count)
 
     def _frame(self, offset: int, size: int, data: bytes, first: int, packet: int, time: int | None) -> Frame:
         return Frame(self._stream.connection, self._is_request, self._source, offset, size, data, first, packet, time)
@@ -275,53 +289,39 @@ class _Framer:
         self._budget.used -= count
         self._offset += count
 
-    def _cut(self, piece: TcpSegment) -> Iterator[Frame]:
+    def _cut(self, piece: TcpSegment | None) -> Iterator[Frame]:
+        """Yield the frames that a piece completes; None: the bytes after the buffer are missing."""
         while True:
-            if self._is_lost and not self._search():
-                return
-            if len(self._buffer) < 4:
+            is_found = self._is_lost and self._find(piece is None)
+            if self._is_lost or len(self._buffer) < 4:
                 return
             (size,) = _size.unpack_from(self._buffer)
-            if not self._is_lost and self._is_doubtful(size):
+            if not is_found and self._is_doubtful(size):
                 if len(self._buffer) < MOST_UNNAMED and not 0 <= size <= plausible.LONGEST_REQUEST:
                     return  # more bytes, or the end, will show what it is
                 if why := self._invalid(size):
                     self._remark(f"{why}; searching for the next one")
-                    self._is_lost, self._looked = True, 1
+                    self._skip_bytes(1)
+                    self._is_lost = True
                     continue
             end = size + 4
-            if end <= len(self._buffer):
-                with memoryview(self._buffer) as view, view[4:end] as part:
-                    payload = bytes(part)
-                if self._is_lost and not self._check(payload):
-                    self._looked = 1
-                    continue
-                self._is_lost = False
-                yield self._frame(self._offset, size, payload, self._first, piece.packet, piece.time_ns)
-                self._drop(end)
-                self._first = piece.packet
-            elif self._is_lost:
-                return  # the candidate is incomplete
-            elif len(self._buffer) > self._budget.most_kept or self._budget.used > MOST_KEPT_OF_ALL:
-                self._report.count("frames too large to keep")
-                self._keep_start(size)
-                return
-            else:
-                return
+            if end > len(self._buffer):
+                break
+            at = (self._first, None) if piece is None else (piece.packet, piece.time_ns)
+            yield self._frame(self._offset, size, bytes(self._buffer[4:end]), self._first, *at)
+            self._drop(end)
+            self._first = at[0]
+            self.missing = 0
+        if len(self._buffer) > self._budget.most_kept or self._budget.is_exceeded:
+            self._stream.count_unread("frames too large to keep")
+            self._keep_start(size)
 
-    def _search(self) -> bool:
-        while True:
-            found = self._find(self._buffer, self._looked)
-            whole = found + self._needed <= len(self._buffer)
-            if found:
-                self._report.count(self._what("not understood"), found)
-                self._drop(found)
-            self._looked = 0
-            if not whole:
-                return False
-            if _size.unpack_from(self._buffer)[0] <= MOST_UNSURE:
-                return True
-            self._looked = 1
+    def _find(self, is_last: bool) -> bool:
+        """Skip the bytes before the next frame, and return whether there is one."""
+        before, is_found = self._search.find(self._buffer, self._offset, is_last or self._budget.is_exceeded)
+        self._skip_bytes(before)
+        self._is_lost = not is_found
+        return is_found
 
     def _is_doubtful(self, size: int) -> bool:
         """Check whether the frame may be of another protocol: it is the first, very long, or a response to nothing."""
@@ -347,7 +347,7 @@ class _Framer:
 
     def _keep_start(self, size: int) -> None:
         there = len(self._buffer)
-        most = self._budget.most_kept if self._budget.used <= MOST_KEPT_OF_ALL else LEAST_KEPT
+        most = LEAST_KEPT if self._budget.is_exceeded else self._budget.most_kept
         kept = bytes(self._buffer[4 : 4 + most])
         self._damaged = self._offset, size, kept, self._first
         self._skip = size + 4 - there
@@ -360,10 +360,12 @@ class _Framer:
         self._skip -= count
         if not self._skip and self._damaged is not None:
             yield self._given(piece.packet, piece.time_ns)
+            self.missing = 0
         return data[count:]
 
     def _hole(self, piece: TcpSegment) -> Iterator[Frame]:
         missing = piece.missing
+        yield from self._cut(None)
         if not self._skip and not self._is_lost and len(self._buffer) >= 4:
             (size,) = _size.unpack_from(self._buffer)
             if why := self._invalid(size):
@@ -374,10 +376,10 @@ class _Framer:
             before = self._skip
             yield from self._skipped(b"", missing, piece)
             missing -= min(before, missing)
+        self._stream.missing += piece.missing
+        self._report.unread += piece.missing
         if missing:
-            left = len(self._buffer)
-            if left:
-                self._report.count(self._what("not understood"), left)
-            self._drop(left)
+            self._skip_bytes(len(self._buffer))
             self._offset += missing
-            self._is_lost, self._looked = True, 0
+            self.missing += missing
+            self._is_lost = True

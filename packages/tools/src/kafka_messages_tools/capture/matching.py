@@ -8,6 +8,7 @@ from functools import cached_property
 from struct import Struct
 from typing import Any, Literal
 
+from .._text import counted
 from ..package import DEFAULT, Package, load
 from ..packets.report import CaptureReport
 from ..packets.segments import SocketAddress
@@ -134,8 +135,7 @@ class Exchange:
     def _response(self) -> tuple[DecodedResponse[Any] | None, str]:
         frame = self.response_frame
         if frame is None or self.is_token:
-            problem = f"the {self.closed_by} closed the connection" if self.closed_by else "no response was captured"
-            return None, "" if self.is_token or self.has_no_response else problem
+            return None, "" if self.is_token or self.has_no_response else self._no_response
         if self.header is None:
             return None, "its request was not captured"
         if frame.missing:
@@ -147,9 +147,20 @@ class Exchange:
             return None, str(error)
 
     @property
+    def _no_response(self) -> str:
+        if self.not_captured:
+            return f"the response was not captured ({counted(self.not_captured, 'byte')} missing)"
+        return f"the {self.closed_by} closed the connection" if self.closed_by else "no response was captured"
+
+    @property
+    def not_captured(self) -> int:
+        """Number of bytes of responses missing before the end of the connection, for a request without response."""
+        return 0 if self.end is None else self.end.missing
+
+    @property
     def closed_by(self) -> Literal["client", "server"] | None:
-        """Side that closed the connection before the response, or None."""
-        if self.end is None or self.end.closed_by is None:
+        """Side that closed the connection before the response, or None; also None if the response may be missing."""
+        if self.end is None or self.end.closed_by is None or self.end.missing:
             return None
         return "client" if self.end.closed_by == self.client else "server"
 

@@ -26,22 +26,33 @@ class Plausibility:
         self._too_long = self.foreign_protocol(b"\x7f\xff\xff\xff")
         self._protocol = self._package.module("protocol")
         self._error: type[Exception] = self._package.root.KafkaMessageError
+        self._unsupported: type[Exception] = self._package.root.UnsupportedVersionError
         keys = bytes(sorted({int(each.key) & 0xFF for each in self._protocol.apis() if each.key < 256}))
-        # Matches offsets with a small size, a known API key and a small version.
-        self._pattern = re.compile(rb"(?=[\x00-\x06]...\x00[" + re.escape(keys) + rb"]\x00[\x00-\x3f])", re.DOTALL)
+        # Matches offsets with a small size of at least 10, a known API key, a small version and a short client id.
+        start = rb"(?!\0\0\0[\0-\x09])[\0-\x06]...\0[" + re.escape(keys) + rb"]\0[\0-\x3f]....(?:[\0-\x04]|\xff)"
+        self._pattern = re.compile(rb"(?=" + start + rb")", re.DOTALL)
 
-    def may_be_request(self, data: bytes | bytearray, at: int = 0) -> bool:
-        """Check whether a size-prefixed request may start at ``at``; ``START`` bytes must be available."""
+    def may_be_request(self, data: bytes | bytearray, at: int = 0, *, is_known: bool = True) -> bool:
+        """Check whether a size-prefixed request may start at ``at``; ``START`` bytes must be available.
+
+        Without ``is_known``, also a request of an unknown API, or of a version far above the known ones.
+        """
         size, key, version, _, client_id = _START.unpack_from(data, at)
-        which = self._package.api(key)
-        if which is None or not START - 4 <= size <= LONGEST_REQUEST:
+        if not START - 4 <= size <= LONGEST_REQUEST or key < 0 or version < 0:
             return False
-        highest = max(which.valid_versions.highest, 0)
-        if not 0 <= version <= highest + 8 or not -1 <= client_id <= min(LONGEST_CLIENT_ID, size - START + 4):
+        which = self._package.api(key)
+        if is_known and (which is None or version > max(which.valid_versions.highest, 0) + 8):
+            return False
+        if not -1 <= client_id <= min(LONGEST_CLIENT_ID, size - START + 4):
             return False
         # Ignores request header version 0, which has no client id: only ControlledShutdown v0 used it.
         name = bytes(data[at + START : at + START + max(client_id, 0)])
         return all(32 <= byte < 127 or byte >= 128 for byte in name)
+
+    def names_client(self, data: bytes | bytearray, at: int = 0) -> bool:
+        """Check whether a possible request at ``at`` has a client id of ASCII characters."""
+        name = data[at + START : at + START + _START.unpack_from(data, at)[4]]
+        return bool(name) and name.isascii()
 
     def other_protocol(self, data: bytes | bytearray) -> str | None:
         """Return the protocol that the first bytes look like, or None for a frame of any length or unknown bytes."""
@@ -64,6 +75,19 @@ class Plausibility:
         except self._error:
             return False
 
+    def is_likely_request(self, frame: bytes, is_followed: bool) -> bool:
+        """Check whether a size-prefixed frame decodes as a request.
+
+        With a client id and ``is_followed``, bytes may follow the message, and the version may be unknown.
+        """
+        is_named = is_followed and self.names_client(frame)
+        try:
+            return not self._protocol.decode_request(frame[4:]).trailing or is_named
+        except self._unsupported:
+            return is_named
+        except self._error:
+            return False
+
     def may_be_token(self, payload: bytes) -> bool:
         """Check whether a frame of a client may be a SASL token: unknown API key or version, few zero bytes."""
         which = self._package.api(int.from_bytes(payload[:2], "big", signed=True))
@@ -71,12 +95,17 @@ class Plausibility:
         return not is_known and self._package.module("secrets").may_be_token(payload)
 
     def is_response(self, payload: bytes, expected: Mapping[int, tuple[int, int]]) -> bool:
-        """Check whether a frame decodes as a response in ``expected`` (API key and version by correlation id)."""
+        """Check whether a frame may be a response in ``expected`` (API key and version by correlation id).
+
+        It must decode, unless the API or the version is unknown.
+        """
         key_and_version = expected.get(int.from_bytes(payload[:4], "big", signed=True))
         if key_and_version is None:  # also for a frame that is too short
             return False
         try:
             self._protocol.decode_response(payload, *key_and_version)
+        except (self._unsupported, self._protocol.UnknownApiError):
+            return True
         except self._error:
             return False
         return True

@@ -1,7 +1,8 @@
 """TCP stream reassembly, with gaps reported.
 
 Handles sequence number wraparound, retransmission, overlap and reordering. A gap is reported after the receiver
-has acknowledged the missing bytes, when too much data is held, or when the connection ends.
+has acknowledged the missing bytes, when too much data is held, or when the connection ends. FIN, RST and acknowledgments
+show gaps, too. A RST ends a connection unless its sender sends more data (RFC 9293, section 3.10.7.4).
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ MOST_HELD = 4 << 20
 MOST_HELD_OF_ALL = 64 << 20
 # Number of segments to wait for missing bytes that the receiver has acknowledged.
 MAX_WAIT = 32
+# Nanoseconds of capture time after which a connection with a RST, or with bytes missing before its FINs, has ended.
+END_WAIT = 10_000_000_000
+# Largest distance of a FIN or RST from the captured bytes; more than the windows that systems use by default.
+LARGEST_WINDOW = 64 << 20
 _HALF = 1 << 31
 
 
@@ -33,6 +38,8 @@ class TcpConnection(NamedTuple):
     server: SocketAddress
     is_whole: bool
     """True if a SYN was captured."""
+    continued: int = 0
+    """Number of the connection of the same endpoints that had ended before, if no SYN followed; otherwise 0."""
 
 
 class TcpSegment(NamedTuple):
@@ -58,6 +65,8 @@ class End(NamedTuple):
     packet: int = 0
     """Packet of this FIN or RST, or 0."""
     time_ns: int | None = None
+    missing: int = 0
+    """From ``frames`` on: number of bytes missing after the last captured response."""
 
 
 class _HalfStream:
@@ -67,8 +76,11 @@ class _HalfStream:
         self.base: int | None = None
         # Offset of the next byte to deliver.
         self.next = 0
-        # Offset of FIN.
+        # Offset of FIN, and of a RST after which no data followed.
         self.end: int | None = None
+        self.reset: int | None = None
+        # Packet and time of the first of them.
+        self.closing: tuple[int, int | None] | None = None
         # Offset acknowledged by the receiver.
         self.acknowledged = 0
         # Number of segments since the receiver acknowledged the missing bytes.
@@ -81,6 +93,18 @@ class _HalfStream:
         assert self.base is not None
         return self.next + (sequence - self.base - self.next + _HALF) % (1 << 32) - _HALF
 
+    def reopen(self, end: int) -> None:
+        """Note new data up to ``end``: a RST before it, or a FIN below it, did not count."""
+        if self.reset is not None or (self.end is not None and end > self.end):
+            self.end = self.reset = self.closing = None
+
+    def unseen(self) -> int:
+        """Return the number of missing bytes after ``next`` that a FIN, a RST or acknowledgments prove."""
+        count = max(self.acknowledged, self.reset or 0) - self.next
+        if self.end is not None:
+            return max(self.end - self.next, count - 1, 0)  # a FIN counts as one more
+        return count if count > 1 else 0  # a single one is a FIN that was not captured
+
 
 class _Tracked:
 
@@ -88,8 +112,14 @@ class _Tracked:
         self.connection = connection
         self.directions = {connection.client: _HalfStream(), connection.server: _HalfStream()}
         self.is_ended = False
-        # Source, packet number and time of the first FIN or RST.
-        self.closing: tuple[SocketAddress | None, int, int | None] = (None, 0, None)
+
+    @property
+    def is_reset(self) -> bool:
+        return any(each.reset is not None for each in self.directions.values())
+
+    @property
+    def is_closing(self) -> bool:
+        return self.is_reset or all(each.end is not None for each in self.directions.values())
 
     def other(self, source: SocketAddress) -> SocketAddress:
         return self.connection.server if source == self.connection.client else self.connection.client
@@ -113,18 +143,22 @@ class _Tracker:
         self._tracked: OrderedDict[tuple[SocketAddress, SocketAddress], _Tracked] = OrderedDict()
         self._held = 0
         self._number = 0
+        # Times of RSTs and last FINs of connections that have not ended.
+        self._closing: OrderedDict[tuple[SocketAddress, SocketAddress], int | None] = OrderedDict()
 
     def add(self, segment: Segment) -> Iterator[TcpSegment | End]:
         source, target = segment.source, segment.target
         key = (source, target) if source < target else (target, source)
-        tracked = self._tracked.get(key)
-        if tracked is not None and segment.flags & SYN and self._is_new(tracked, segment):
+        yield from self._end_closed(segment.time_ns)
+        tracked, continued = self._tracked.get(key), 0
+        if tracked is not None and self._is_new(tracked, segment):
+            continued = 0 if segment.flags & SYN else tracked.connection.number
             yield from self._end(key, "a new connection with the same ports")
             tracked = None
         if tracked is None:
             if not segment.flags & SYN and not segment.data and not segment.missing:
                 return  # late segment of an ended connection, or a bare ACK
-            tracked = self._begin(key, segment)
+            tracked = self._begin(key, segment, continued)
             if len(self._tracked) > MOST_CONNECTIONS:
                 self._report.count("connections dropped: too many at once")
                 yield from self._end(next(iter(self._tracked)), "too many connections")
@@ -132,17 +166,22 @@ class _Tracker:
         yield from self._take(key, tracked, segment)
 
     def _is_new(self, tracked: _Tracked, segment: Segment) -> bool:
+        """Check for a SYN of another connection, and for new data after the end of the connection."""
         direction = tracked.directions[segment.source]
+        if not segment.flags & SYN:
+            length = len(segment.data) + segment.missing
+            is_old = direction.base is not None and direction.offset(segment.sequence) + length <= direction.next
+            return bool(tracked.is_ended and length and not is_old and not segment.flags & RST)
         if direction.base is None:
-            return tracked.is_ended
+            return tracked.is_ended or tracked.directions[tracked.other(segment.source)].reset is not None
         return (segment.sequence + 1 - direction.base) % (1 << 32) != 0
 
-    def _begin(self, key: tuple[SocketAddress, SocketAddress], segment: Segment) -> _Tracked:
+    def _begin(self, key: tuple[SocketAddress, SocketAddress], segment: Segment, continued: int) -> _Tracked:
         self._number += 1
         client, server = segment.source, segment.target
         if segment.flags & SYN and segment.acknowledged is not None:
             client, server = server, client
-        tracked = _Tracked(TcpConnection(self._number, client, server, bool(segment.flags & SYN)))
+        tracked = _Tracked(TcpConnection(self._number, client, server, bool(segment.flags & SYN), continued))
         self._tracked[key] = tracked
         self._report.count("connections")
         return tracked
@@ -151,33 +190,59 @@ class _Tracker:
         self, key: tuple[SocketAddress, SocketAddress], tracked: _Tracked, segment: Segment
     ) -> Iterator[TcpSegment | End]:
         direction = tracked.directions[segment.source]
+        other = tracked.directions[tracked.other(segment.source)]
         sequence = segment.sequence
         if segment.flags & SYN:
             sequence = (sequence + 1) % (1 << 32)
-        if direction.base is None:
+        if direction.base is None and not segment.flags & RST:
             direction.base = sequence
-        length = len(segment.data) + segment.missing
-        start = direction.offset(sequence)
-        if segment.flags & FIN:
-            direction.end = start + length
-        if segment.flags & (FIN | RST) and tracked.closing[0] is None:
-            tracked.closing = segment.source, segment.packet, segment.time_ns
-        other_source = tracked.other(segment.source)
-        other = tracked.directions[other_source]
-        if segment.acknowledged is not None and other.base is not None:
-            other.acknowledged = max(other.acknowledged, other.offset(segment.acknowledged))
+        start = 0 if direction.base is None else direction.offset(sequence)
+        length = 0 if segment.flags & RST else len(segment.data) + segment.missing
+        if start == 1 and length and not direction.next and not tracked.connection.is_whole:
+            direction.base, start = sequence, 0  # the first segment was a keepalive, one byte before the next one
+        if segment.flags & (FIN | RST):
+            self._close(key, tracked, segment, start + length)
+        if segment.acknowledged is not None and (not segment.flags & RST or direction.reset == start):
+            if other.base is None and tracked.connection.is_whole:
+                other.base = segment.acknowledged
+            if other.base is not None:
+                other.acknowledged = max(other.acknowledged, other.offset(segment.acknowledged))
         if length:
-            if tracked.is_ended:
-                self._report.count("segments after the end of their connection")
-            elif start <= direction.next:
+            if start + length > direction.next:
+                direction.reopen(start + length)
+            if start <= direction.next:
                 yield from self._give(tracked, segment.source, start, *segment[-2:], *segment[:2])
                 yield from self._follow(tracked, segment.source)
             else:
                 self._hold(direction, start, segment)
         if self._held:
             yield from self._give_up(tracked)
-        if segment.flags & RST or all(each.end == each.next for each in tracked.directions.values()):
-            yield from self._end(key, "RST" if segment.flags & RST else "FIN", keep=True)
+        if not tracked.is_reset and all(each.end == each.next for each in tracked.directions.values()):
+            yield from self._end(key, "FIN", keep=True)
+
+    def _close(self, key: tuple[SocketAddress, SocketAddress], tracked: _Tracked, segment: Segment, place: int) -> None:
+        """Note a FIN or RST at an offset, unless it is outside the window."""
+        direction = tracked.directions[segment.source]
+        first = direction.acknowledged if segment.flags & RST else direction.next
+        if not first <= place <= max(direction.next, direction.acknowledged) + LARGEST_WINDOW:
+            return
+        if segment.flags & RST:
+            direction.reset = place
+        else:
+            direction.end = place
+        direction.closing = direction.closing or segment[:2]
+        if tracked.is_closing and not tracked.is_ended:
+            self._closing.setdefault(key, segment.time_ns)
+
+    def _end_closed(self, now: int | None) -> Iterator[TcpSegment | End]:
+        """End the connections that were closed ``END_WAIT`` ago."""
+        while self._closing:
+            key, time = next(iter(self._closing.items()))
+            if now is None or time is None or now - time < END_WAIT:
+                return
+            del self._closing[key]
+            if self._tracked[key].is_closing:
+                yield from self._end(key, "RST" if self._tracked[key].is_reset else "FIN", keep=True)
 
     def _hold(self, direction: _HalfStream, start: int, segment: Segment) -> None:
         length = len(segment.data) + segment.missing
@@ -249,9 +314,14 @@ class _Tracker:
         if tracked.is_ended:
             return
         tracked.is_ended = True
-        for source in tracked.directions:
+        self._closing.pop(key, None)
+        closings = ((*each.closing, source) for source, each in tracked.directions.items() if each.closing)
+        packet, time, closed_by = min(closings, default=(0, None, None), key=lambda closing: closing[0])
+        for source, direction in tracked.directions.items():
             yield from self._skip(tracked, source)
-        yield End(tracked.connection, reason, *tracked.closing)
+            if missing := direction.unseen():
+                yield from self._give(tracked, source, direction.next, b"", missing, packet, time)
+        yield End(tracked.connection, reason, closed_by, packet, time)
 
     def finish(self) -> Iterator[TcpSegment | End]:
         for key in list(self._tracked):

@@ -8,16 +8,15 @@ from .._text import counted, safe
 from ..capture.client_report import Client, api_name
 from ..packets.report import CaptureReport
 
-# Parts of the names of counters that count missing or unreadable data.
-_PARTIAL = (
-    *("missing", "truncated", "invalid", "beyond", "not supported", "not understood", "not decoded"),
-    *("too large", "too many", "without request", "without response", "TLS"),
-)
+# Counters of messages without a counterpart or that do not decode.
+_PARTIAL = ("messages not decoded", "requests without response", "responses without request")
 
 
 def is_partial(report: CaptureReport) -> bool:
     """Check a report for missing data, unreadable data, or connections encrypted by TLS."""
-    return report.unread > 0 or bool(report.remarks) or any(word in what for what in report.counts for word in _PARTIAL)
+    counts = report.counts
+    is_hidden = any(count and ("TLS" in what or "PROXY" in what) for what, count in counts.items())
+    return bool(report.unread > 0 or report.remarks or is_hidden or any(counts[what] for what in _PARTIAL))
 
 
 def report_lines(report: CaptureReport) -> Iterator[str]:
@@ -40,7 +39,7 @@ def client_lines(clients: Iterable[Client]) -> Iterator[str]:
     """Yield the lines for each client: its API versions, and the Kafka releases that lack some of these versions."""
     for client in clients:
         absent = "(unknown client)" if client.is_unknown else "(no client id)"
-        name = absent if client.client_id is None else safe(client.client_id)
+        name = absent if client.client_id is None else safe(client.client_id) or "(empty client id)"
         software = " ".join(filter(None, (client.software_name, client.software_version))) or "unknown software"
         yield (
             f"{name}: {safe(software)}, at {', '.join(sorted(client.hosts))}; "
