@@ -91,7 +91,7 @@ def test_keepalives_and_window_probes_are_no_data() -> None:
     talk = exchanged(Talk(), 1)
     at = talk.next[0] - talk.starts[0] - 1
     probes = [talk.made(b"", at=at - 1), talk.made(b"\0", at=at - 1), talk.made(request(2)[:1], at=at)]
-    talk.segments += probes + [talk.made(b"", from_client=False)]
+    talk.segments += [*probes, talk.made(b"", from_client=False)]
     found, _, capture = events_of(list(exchanged(talk, 2).close().packets()))
     assert ([each.response is not None for each in found], capture.report.unread) == ([True, True], 0)
 

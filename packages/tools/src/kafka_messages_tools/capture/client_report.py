@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..package import DEFAULT, Package, load
 from .display import client_id_of
@@ -55,8 +56,9 @@ class Client:
     @property
     def unreleased(self) -> list[tuple[int, int]]:
         """API keys and versions in use that no known Kafka release has; empty without the component ``history``."""
-        has_history = self.package.optional("history") is not None
-        return [each for each in self.versions if has_history and _since(self.package, *each) is None]
+        if self.package.optional("history") is None:
+            return []
+        return [each for each in self.versions if _in_history(self.package, "since", *each) is None]
 
     @property
     def needing(self) -> list[tuple[int, int, str]]:
@@ -64,13 +66,8 @@ class Client:
 
         Empty without the component ``history``.
         """
-        history = self.package.optional("history")
-        if history is None:
-            return []
-        found = ((key, version, _since(self.package, key, version)) for key, version in sorted(self.versions))
-        return [
-            (key, version, release) for key, version, release in found if release not in (None, history.RELEASES[0])
-        ]
+        first = getattr(self.package.optional("history"), "RELEASES", (None,))[0]
+        return [each for each in self._in_history("since") if each[2] != first]
 
     @property
     def gaps(self) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -78,8 +75,7 @@ class Client:
 
         Empty without the component ``history``.
         """
-        found = ((key, version, _gaps(self.package, key, version)) for key, version in sorted(self.versions))
-        return [(key, version, releases) for key, version, releases in found if releases]
+        return self._in_history("gaps")
 
     @property
     def failing(self) -> list[tuple[int, int, str]]:
@@ -87,8 +83,13 @@ class Client:
 
         Empty without the component ``history``.
         """
-        found = ((key, version, _until(self.package, key, version)) for key, version in sorted(self.versions))
-        return [(key, version, release) for key, version, release in found if release is not None]
+        return self._in_history("until")
+
+    def _in_history(self, name: str) -> list[tuple[int, int, Any]]:
+        found = (
+            (key, version, _in_history(self.package, name, key, version)) for key, version in sorted(self.versions)
+        )
+        return [each for each in found if each[2]]
 
     def to_object(self) -> dict[str, object]:
         """Return all data as a value for ``json.dumps``."""
@@ -104,24 +105,15 @@ class Client:
             "requests": sum(self.versions.values()),
             "errors": self.errors,
             "apis": apis,
-            "lacking": [
-                {"api": api_name(self.package, key), "version": version, "reason": why}
-                for key, version, why in self.lacking
-            ],
+            "lacking": self._listed("reason", self.lacking),
             "releases": None if self.releases is None else list(self.releases),
-            "failing": [
-                {"api": api_name(self.package, key), "version": version, "until": until}
-                for key, version, until in self.failing
-            ],
-            "failing_in": [
-                {"api": api_name(self.package, key), "version": version, "releases": list(releases)}
-                for key, version, releases in self.gaps
-            ],
-            "needing": [
-                {"api": api_name(self.package, key), "version": version, "since": since}
-                for key, version, since in self.needing
-            ],
+            "failing": self._listed("until", self.failing),
+            "failing_in": self._listed("releases", [(*each, list(releases)) for *each, releases in self.gaps]),
+            "needing": self._listed("since", self.needing),
         }
+
+    def _listed(self, name: str, found: Iterable[Any]) -> list[dict[str, object]]:
+        return [{"api": api_name(self.package, key), "version": version, name: what} for key, version, what in found]
 
 
 def api_name(package: Package, key: int) -> str:
@@ -130,26 +122,10 @@ def api_name(package: Package, key: int) -> str:
     return f"API {key}" if api is None else api.name
 
 
-def _until(package: Package, key: int, version: int) -> str | None:
+def _in_history(package: Package, name: str, key: int, version: int) -> Any:
+    """Call ``since``, ``until`` or ``gaps`` of the component ``history``; None without it, or for an unknown API."""
     api, history = package.api(key), package.optional("history")
-    if api is None or history is None:
-        return None
-    found: str | None = history.until(api.request_name, version)
-    return found
-
-
-def _since(package: Package, key: int, version: int) -> str | None:
-    api = package.api(key)
-    found: str | None = None if api is None else package.module("history").since(api.request_name, version)
-    return found
-
-
-def _gaps(package: Package, key: int, version: int) -> tuple[str, ...]:
-    api, history = package.api(key), package.optional("history")
-    if api is None or history is None:
-        return ()
-    found: tuple[str, ...] = history.gaps(api.request_name, version)
-    return found
+    return None if api is None or history is None else getattr(history, name)(api.request_name, version)
 
 
 # Client id, software name and version, and whether the client is unknown.

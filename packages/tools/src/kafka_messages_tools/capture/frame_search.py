@@ -82,7 +82,8 @@ class FrameSearch:
     def _may_begin(self, data: bytearray, at: int) -> bool:
         if self._is_request:
             return self._plausibility.may_be_request(data, at, is_known=False)
-        return 4 <= _size.unpack_from(data, at)[0] <= plausible.LONGEST_REQUEST
+        size: int = _size.unpack_from(data, at)[0]
+        return 4 <= size <= plausible.LONGEST_REQUEST
 
     def _is_frame(self, data: bytearray, offset: int, at: int, is_last: bool) -> bool | None:
         """Check a possible frame; None if more bytes will show whether it is one."""

@@ -28,6 +28,7 @@ END_WAIT = 10_000_000_000
 # Largest distance of a FIN or RST from the captured bytes; more than the windows that systems use by default.
 LARGEST_WINDOW = 64 << 20
 _HALF = 1 << 31
+_Key = tuple[SocketAddress, SocketAddress]
 
 
 class TcpConnection(NamedTuple):
@@ -85,8 +86,8 @@ class _HalfStream:
         self.acknowledged = 0
         # Number of segments since the receiver acknowledged the missing bytes.
         self.waited = 0
-        # Heap of segments after a gap: offset, -length, data, missing, packet, time.
-        self.held: list[tuple[int, int, bytes, int, int, int | None]] = []
+        # Heap of segments after a gap: offset, -length, segment.
+        self.held: list[tuple[int, int, Segment]] = []
         self.size = 0
 
     def offset(self, sequence: int) -> int:
@@ -108,8 +109,9 @@ class _HalfStream:
 
 class _Tracked:
 
-    def __init__(self, connection: TcpConnection) -> None:
+    def __init__(self, connection: TcpConnection, first: Segment) -> None:
         self.connection = connection
+        self.last = first
         self.directions = {connection.client: _HalfStream(), connection.server: _HalfStream()}
         self.is_ended = False
 
@@ -140,11 +142,11 @@ class _Tracker:
 
     def __init__(self, report: CaptureReport) -> None:
         self._report = report
-        self._tracked: OrderedDict[tuple[SocketAddress, SocketAddress], _Tracked] = OrderedDict()
+        self._tracked: OrderedDict[_Key, _Tracked] = OrderedDict()
         self._held = 0
         self._number = 0
         # Times of RSTs and last FINs of connections that have not ended.
-        self._closing: OrderedDict[tuple[SocketAddress, SocketAddress], int | None] = OrderedDict()
+        self._closing: OrderedDict[_Key, int | None] = OrderedDict()
 
     def add(self, segment: Segment) -> Iterator[TcpSegment | End]:
         source, target = segment.source, segment.target
@@ -176,19 +178,18 @@ class _Tracker:
             return tracked.is_ended or tracked.directions[tracked.other(segment.source)].reset is not None
         return (segment.sequence + 1 - direction.base) % (1 << 32) != 0
 
-    def _begin(self, key: tuple[SocketAddress, SocketAddress], segment: Segment, continued: int) -> _Tracked:
+    def _begin(self, key: _Key, segment: Segment, continued: int) -> _Tracked:
         self._number += 1
         client, server = segment.source, segment.target
         if segment.flags & SYN and segment.acknowledged is not None:
             client, server = server, client
-        tracked = _Tracked(TcpConnection(self._number, client, server, bool(segment.flags & SYN), continued))
+        tracked = _Tracked(TcpConnection(self._number, client, server, bool(segment.flags & SYN), continued), segment)
         self._tracked[key] = tracked
         self._report.count("connections")
         return tracked
 
-    def _take(
-        self, key: tuple[SocketAddress, SocketAddress], tracked: _Tracked, segment: Segment
-    ) -> Iterator[TcpSegment | End]:
+    def _take(self, key: _Key, tracked: _Tracked, segment: Segment) -> Iterator[TcpSegment | End]:
+        tracked.last = segment
         direction = tracked.directions[segment.source]
         other = tracked.directions[tracked.other(segment.source)]
         sequence = segment.sequence
@@ -211,7 +212,7 @@ class _Tracker:
             if start + length > direction.next:
                 direction.reopen(start + length)
             if start <= direction.next:
-                yield from self._give(tracked, segment.source, start, *segment[-2:], *segment[:2])
+                yield from self._give(tracked, start, segment)
                 yield from self._follow(tracked, segment.source)
             else:
                 self._hold(direction, start, segment)
@@ -220,7 +221,7 @@ class _Tracker:
         if not tracked.is_reset and all(each.end == each.next for each in tracked.directions.values()):
             yield from self._end(key, "FIN", keep=True)
 
-    def _close(self, key: tuple[SocketAddress, SocketAddress], tracked: _Tracked, segment: Segment, place: int) -> None:
+    def _close(self, key: _Key, tracked: _Tracked, segment: Segment, place: int) -> None:
         """Note a FIN or RST at an offset, unless it is outside the window."""
         direction = tracked.directions[segment.source]
         first = direction.acknowledged if segment.flags & RST else direction.next
@@ -246,8 +247,7 @@ class _Tracker:
 
     def _hold(self, direction: _HalfStream, start: int, segment: Segment) -> None:
         length = len(segment.data) + segment.missing
-        entry = (start, -length, segment.data, segment.missing, segment.packet, segment.time_ns)
-        heappush(direction.held, entry)
+        heappush(direction.held, (start, -length, segment))
         # 256 bytes for the overhead of an entry.
         direction.size += len(segment.data) + 256
         self._held += len(segment.data) + 256
@@ -266,31 +266,28 @@ class _Tracker:
     def _skip(self, tracked: _Tracked, source: SocketAddress) -> Iterator[TcpSegment]:
         direction = tracked.directions[source]
         while direction.held:
-            start, _, _, _, packet, time = direction.held[0]
-            if start > direction.next:
-                yield from self._give(tracked, source, direction.next, b"", start - direction.next, packet, time)
+            start, _, segment = direction.held[0]
+            yield from self._miss(tracked, start - direction.next, segment)
             yield from self._follow(tracked, source)
         direction.waited = 0
 
     def _follow(self, tracked: _Tracked, source: SocketAddress) -> Iterator[TcpSegment]:
         direction = tracked.directions[source]
         while direction.held and direction.held[0][0] <= direction.next:
-            start, _, data, missing, packet, time = heappop(direction.held)
-            direction.size -= len(data) + 256
-            self._held -= len(data) + 256
-            yield from self._give(tracked, source, start, data, missing, packet, time)
+            start, _, segment = heappop(direction.held)
+            direction.size -= len(segment.data) + 256
+            self._held -= len(segment.data) + 256
+            yield from self._give(tracked, start, segment)
 
-    def _give(
-        self,
-        tracked: _Tracked,
-        source: SocketAddress,
-        start: int,
-        data: bytes,
-        missing: int,
-        packet: int,
-        time: int | None,
-    ) -> Iterator[TcpSegment]:
-        direction = tracked.directions[source]
+    def _miss(self, tracked: _Tracked, missing: int, segment: Segment) -> Iterator[TcpSegment]:
+        """Give missing bytes before a segment of the same sender."""
+        if missing > 0:
+            gap = segment._replace(data=b"", missing=missing)
+            yield from self._give(tracked, tracked.directions[segment.source].next, gap)
+
+    def _give(self, tracked: _Tracked, start: int, segment: Segment) -> Iterator[TcpSegment]:
+        direction = tracked.directions[segment.source]
+        data, missing = segment.data, segment.missing
         known = direction.next - start
         length = len(data) + missing
         if known:
@@ -301,13 +298,11 @@ class _Tracker:
             data = data[known:]
         if missing:
             self._report.count("bytes missing in streams", missing)
-        piece = TcpSegment(tracked.connection, source, direction.next, data, missing, packet, time)
+        piece = TcpSegment(tracked.connection, segment.source, direction.next, data, missing, *segment[:2])
         direction.next += len(data) + missing
         yield piece
 
-    def _end(
-        self, key: tuple[SocketAddress, SocketAddress], reason: str, keep: bool = False
-    ) -> Iterator[TcpSegment | End]:
+    def _end(self, key: _Key, reason: str, keep: bool = False) -> Iterator[TcpSegment | End]:
         tracked = self._tracked[key]
         if not keep:
             del self._tracked[key]
@@ -319,8 +314,7 @@ class _Tracker:
         packet, time, closed_by = min(closings, default=(0, None, None), key=lambda closing: closing[0])
         for source, direction in tracked.directions.items():
             yield from self._skip(tracked, source)
-            if missing := direction.unseen():
-                yield from self._give(tracked, source, direction.next, b"", missing, packet, time)
+            yield from self._miss(tracked, direction.unseen(), tracked.last._replace(source=source))
         yield End(tracked.connection, reason, closed_by, packet, time)
 
     def finish(self) -> Iterator[TcpSegment | End]:
