@@ -12,13 +12,9 @@ from struct import Struct
 
 from ..packets.segments import SocketAddress
 from . import plausible
-from .frame_search import MOST_UNSURE, Expected, FrameSearch
+from .frame_search import MOST_UNSURE, Budget, Expected, FrameSearch
 from .plausible import Plausibility
 from .reassembly import TcpConnection, TcpSegment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .framing import Budget
 
 # Bytes without a request after which a connection is not considered Kafka.
 MOST_UNDECIDED = MOST_UNSURE + (64 << 10)

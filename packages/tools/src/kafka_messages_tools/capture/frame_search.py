@@ -25,6 +25,19 @@ _essential = Struct(">hhi")
 Expected = OrderedDict[int, tuple[int, int]]
 
 
+class Budget:
+    """Bytes kept of incomplete frames over all connections."""
+
+    def __init__(self, most_kept: int, most_of_all: int) -> None:
+        self.most_kept = most_kept
+        self._most_of_all = most_of_all
+        self.used = 0
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.used > self._most_of_all
+
+
 class FrameSearch:
     """Search in one direction of a connection.
 

@@ -17,7 +17,7 @@ from ..packets.report import CaptureReport
 from ..packets.segments import SocketAddress
 from . import plausible
 from .client_detection import ClientDetector, NotKafka, other_traffic
-from .frame_search import RESPONSE_START, Expected, FrameSearch
+from .frame_search import RESPONSE_START, Budget, Expected, FrameSearch
 from .plausible import Plausibility
 from .reassembly import End, TcpConnection, TcpSegment
 
@@ -79,7 +79,7 @@ def frames(
     """
     report = report or CaptureReport()
     kafka_streams: dict[int, _KafkaStream] = {}
-    budget = Budget(most_kept)
+    budget = Budget(most_kept, MOST_KEPT_OF_ALL)
     plausibility = Plausibility(package)
     for piece in pieces:
         connection = piece.connection
@@ -98,17 +98,6 @@ def frames(
                 yield piece._replace(connection=known, missing=stream.framers[server].missing)
         else:
             yield from stream.feed(piece)
-
-
-class Budget:
-
-    def __init__(self, most_kept: int) -> None:
-        self.most_kept = most_kept
-        self.used = 0
-
-    @property
-    def is_exceeded(self) -> bool:
-        return self.used > MOST_KEPT_OF_ALL
 
 
 class _KafkaStream:
