@@ -219,7 +219,7 @@ def test_client_with_an_empty_id_is_named(run_command: RunCommand, tmp_path: Pat
 
 def hostile(count: int, size: int) -> bytes:
     """Return a sound request, an invalid length, and requests of ``size`` bytes, each invalid only near its end."""
-    unit = struct.pack(">ihhih", size, 3, 1, 0, 0) + struct.pack(">i", size // 2) + bytes(40)
+    unit = struct.pack(">ihhih", size, 3, 1, 0, 0) + struct.pack(">i", size * 3 // 7) + bytes(40)
     small = struct.pack(">ihhih", 14, 3, 1, 7, 0) + bytes(4)
     return small + b"\xff\xff\xff\xfe" + (unit * (size // len(unit) + count + 2))[: size + 4 + len(unit) * count]
 
@@ -241,9 +241,9 @@ def test_decoded_bytes_are_limited_by_the_bytes_searched(
 
     for name in ("decode_request", "decode_response"):
         monkeypatch.setattr(protocol, name, counting(getattr(protocol, name)))
-    data = hostile(count=500, size=0x8000)
+    data = hostile(count=20, size=0x070000)
     found, _ = capture_of((Talk().open() if is_whole else Talk()).say(data, size=piece))
-    assert listed(found)[:1] == [("3 v1", False)]
+    assert ("3 v1", False) in listed(found)
     assert 0 < decoded <= 8 * len(data)
 
 
