@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from kafka_records import _native
+from kafka_records.compression import plain_xxh32
 from kafka_records.crc import plain_crc32c
 from kafka_records.segments.batch_writer import write_batches
 from kafka_records.segments.frames import PADDING, LogData
@@ -204,6 +205,16 @@ def test_crc32c_implementations_agree() -> None:
         piece = data[start : start + size]
         assert core.crc32c(piece) == core.crc32c_portable(piece) == plain_crc32c(piece)
     assert core.crc32c(b"123456789") == 0xE3069283
+
+
+def test_xxh32_implementations_agree() -> None:
+    """Published value: python-xxhash's README."""
+    random_ = random.Random(12)
+    data = random_.randbytes(5000)
+    for size in (*range(100), *random_.sample(range(5000), 20)):
+        piece = memoryview(data)[random_.randrange(8) :][:size]
+        assert core.xxh32(piece) == plain_xxh32(piece) == plain_xxh32(bytes(piece))
+    assert core.xxh32(b"Nobody inspects the spammish repetition") == 0xE2293B2F
 
 
 def sections(*batches: tuple[int, int, int]) -> Any:

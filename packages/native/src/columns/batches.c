@@ -163,6 +163,7 @@ static PyObject *sum_of(PyObject *data, uint32_t (*of)(const uint8_t *, size_t))
 
 static PyObject *py_crc32c(PyObject *module, PyObject *data) { return sum_of(data, crc32c); }
 static PyObject *py_crc32c_portable(PyObject *module, PyObject *data) { return sum_of(data, crc32c_portable); }
+static PyObject *py_xxh32(PyObject *module, PyObject *data) { return sum_of(data, xxh32); }
 
 static PyMethodDef functions[] = {
     {"follow_batches", follow_batches, METH_VARARGS,
@@ -179,6 +180,7 @@ static PyMethodDef functions[] = {
     {"crc32c", py_crc32c, METH_O, "crc32c(data, /)\n--\n\nReturn the CRC-32C checksum of data."},
     {"crc32c_portable", py_crc32c_portable, METH_O,
      "crc32c_portable(data, /)\n--\n\nReturn the same checksum, computed without the processor's instruction."},
+    {"xxh32", py_xxh32, METH_O, "xxh32(data, /)\n--\n\nReturn the xxHash32 checksum of data, with seed 0."},
     {NULL, NULL, 0, NULL},
 };
 
