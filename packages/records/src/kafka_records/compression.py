@@ -1,16 +1,16 @@
 """Kafka's compression codecs, with a limit on the decompressed size.
 
-gzip comes from the standard library; an ``Engine`` provides snappy, lz4 and zstd. In formats 0 and 1, the header
-checksum of lz4 frames may be incorrect (KAFKA-3160).
+What is read, and where the data ends, follows the input streams of Kafka 4.4 on Java 17, such as ``GZIPInputStream`` and
+``Lz4BlockInputStream``. gzip comes from the standard library; an ``Engine`` provides snappy, zstd and blocks of lz4.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from gzip import compress as gzip_compress
 from struct import Struct
-from struct import error as StructError
 from typing import Protocol
 
 from .errors import CompressionError
@@ -31,24 +31,29 @@ _LZ4_INDEPENDENT, _LZ4_BLOCK_SUMS, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_SUM = 1 << 5,
 SNAPPY_MOST = 22
 # First chunk size for further gzip members, in bytes.
 _GZIP_PIECE = 512
+ZSTD_MAGIC, _ZSTD_SKIPPABLE = b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
+# Bytes that zstd-jni reads at once (ZSTD_DStreamInSize).
+_ZSTD_BUFFER = (128 << 10) + 3
 
 _int32 = Struct(">i")
 _uint32_le = Struct("<I")
+_gzip_trailer = Struct("<II")
 _stripe = Struct("<4I")
 
 
 class Engine(Protocol):
-    """Backend for snappy, lz4 and zstd. Raises CompressionError for damaged data or an output above ``limit`` bytes."""
+    """Backend for snappy, zstd and blocks of lz4. Raises CompressionError for damaged data or an output above the limit.
+
+    ``lz4_decompress`` returns the decompressed size. The last zstd frame may be truncated.
+    """
 
     def snappy_decompress(self, data: memoryview, size: int) -> bytes | memoryview: ...
 
     def snappy_compress(self, data: bytes) -> bytes: ...
 
-    def lz4_decompress(self, data: memoryview, limit: int) -> bytes | memoryview: ...
+    def lz4_decompress(self, block: memoryview, output: memoryview) -> int: ...
 
-    def lz4_compress(self, data: bytes) -> bytes:
-        """Compress to one lz4 block without a frame."""
-        ...
+    def lz4_compress(self, data: bytes) -> bytes: ...
 
     def zstd_decompress(self, data: memoryview, limit: int) -> bytes | memoryview: ...
 
@@ -69,16 +74,29 @@ class Codecs:
 
     def parts(self, codec: int, data: memoryview, limit: int, magic: int = 2) -> list[bytes | memoryview]:
         """Return the output of ``decompress`` in parts, such as the blocks of snappy."""
-        try:
-            if codec == 1:
-                return _read_gzip(data, limit)
-            if codec == 2:
-                return self._read_snappy(data, limit)
-            if codec == 3:
-                return [self._engine.lz4_decompress(_with_right_sum(data, magic), limit)]
+        if codec == 1:
+            return _read_gzip(data, limit)
+        if codec == 2:
+            return self._read_snappy(data, limit)
+        if codec == 4:
             return [self._engine.zstd_decompress(data, limit)]
-        except (zlib.error, IndexError, StructError) as error:
-            raise CompressionError(f"the {CODECS[codec]} data is damaged: {error}") from error
+        room = cache(lambda size: memoryview(bytearray(size)))
+        return [bytes(part) for part in self.lz4(data, limit, magic, room)]
+
+    def lz4(self, data: memoryview, limit: int, magic: int, room: Callable[[int], memoryview]) -> Iterator[memoryview]:
+        """Decompress the blocks of an lz4 frame, each into the memory that ``room(size)`` returns, and yield them."""
+        left = limit
+        for block, most, is_plain in _lz4_blocks(data, magic):
+            output = room(most)
+            if is_plain:
+                output[: len(block)] = block
+            size = len(block) if is_plain else self._engine.lz4_decompress(block, output)
+            if size == 0:
+                return  # Kafka's stream ends at an empty block
+            left -= size
+            if left < 0:
+                raise too_much(3, limit)
+            yield output[:size]
 
     def compress(self, codec: int, data: bytes, magic: int = 2) -> bytes:
         """Compress ``data`` for a batch in format ``magic``. The output is deterministic."""
@@ -91,17 +109,21 @@ class Codecs:
         return self._write_lz4(data, magic) if codec == 3 else self._engine.zstd_compress(data)
 
     def _read_snappy(self, data: memoryview, limit: int) -> list[bytes | memoryview]:
-        if data[: len(XERIAL_MAGIC)] != XERIAL_MAGIC:
+        if len(data) < len(XERIAL_HEADER) or data[: len(XERIAL_MAGIC)] != XERIAL_MAGIC:
             return [self._snappy_block(data, limit, limit)]
         parts = []
         left = limit
-        pos = 0
-        while pos < len(data):
-            if data[pos : pos + len(XERIAL_MAGIC)] == XERIAL_MAGIC:
-                pos += len(XERIAL_HEADER)  # concatenated streams repeat the header
-                continue
+        pos = len(XERIAL_HEADER)
+        while len(data) - pos >= _int32.size:
             size = _int32.unpack_from(data, pos)[0]
-            pos += 4
+            if data[pos : pos + 4] == XERIAL_MAGIC[:4]:  # concatenated streams repeat the header
+                header = bytes(data[pos : pos + len(XERIAL_HEADER)])
+                version = int.from_bytes(header[8:12], signed=True)
+                if len(header) < len(XERIAL_HEADER) or (version < 1 and header.startswith(XERIAL_MAGIC)):
+                    raise CompressionError(f"truncated snappy header, or a version below 1, at byte {pos}")
+                pos += len(header)
+                continue
+            pos += _int32.size
             if size < 0 or size > len(data) - pos:
                 raise CompressionError(f"snappy block of {size} bytes, only {len(data) - pos} bytes left")
             part = self._snappy_block(data[pos : pos + size], left, limit)
@@ -137,10 +159,8 @@ class Codecs:
         return b"".join(parts)
 
     def _write_lz4(self, data: bytes, magic: int) -> bytes:
-        summed = (
-            LZ4_MAGIC + LZ4_DESCRIPTOR if magic == 0 else LZ4_DESCRIPTOR
-        )  # KAFKA-3160: format 0 has an incorrect checksum
-        parts = [LZ4_MAGIC, LZ4_DESCRIPTOR, bytes((_xxh32(summed) >> 8 & 255,))]
+        summed = LZ4_MAGIC + LZ4_DESCRIPTOR if magic == 0 else LZ4_DESCRIPTOR  # KAFKA-3160: wrong in format 0
+        parts = [LZ4_MAGIC, LZ4_DESCRIPTOR, bytes((xxh32()(summed) >> 8 & 255,))]
         for low in range(0, len(data), LZ4_BLOCK):
             plain = data[low : low + LZ4_BLOCK]
             block = self._engine.lz4_compress(plain)
@@ -159,87 +179,152 @@ def too_much(codec: int, limit: int) -> CompressionError:
 def _read_gzip(data: memoryview, limit: int) -> list[bytes | memoryview]:
     parts: list[bytes | memoryview] = []
     left = limit
+    pos = _after_gzip_header(data, 0)
     piece = len(data)  # usually there is only one member
     while True:
-        part, data = _gzip_member(data, left, piece, limit)
-        if part:
-            parts.append(part)
+        part, pos = _inflate(data, pos, left, piece, limit)
+        parts.append(part)
         left -= len(part)
-        if not data:
+        if len(data) - pos < _gzip_trailer.size:
+            raise CompressionError("the gzip data is truncated")
+        if _gzip_trailer.unpack_from(data, pos) != (zlib.crc32(part), len(part) & _32_BITS):
+            raise CompressionError(f"gzip checksum or size mismatch at byte {pos}")
+        pos += _gzip_trailer.size
+        if len(data) - pos <= 18:  # too few bytes for Java to look for another member
             return parts
+        try:
+            pos = _after_gzip_header(data, pos)
+        except CompressionError:
+            return parts  # Java ignores bytes that are not a member
         piece = _GZIP_PIECE
 
 
-def _gzip_member(data: memoryview, left: int, piece: int, limit: int) -> tuple[bytes, memoryview]:
-    """Decompress the first gzip member and return it with the remaining data.
+def _after_gzip_header(data: memoryview, start: int) -> int:
+    """Return the position after the header of a gzip member (RFC 1952, 2.3)."""
+    if len(data) - start < 10 or bytes(data[start : start + 3]) != b"\x1f\x8b\x08":
+        raise CompressionError(f"no gzip header at byte {start}")
+    flags, end = data[start + 3], start + 10
+    if not flags:
+        return end
+    if flags & 4:
+        end += 2 + int.from_bytes(data[end : end + 2], "little")  # extra field
+    for text in (flags & 8, flags & 16):  # name and comment, each with a zero byte at the end
+        while text and end <= len(data):
+            piece = bytes(data[end : end + _GZIP_PIECE])
+            text = 0 not in piece
+            end += len(piece) + 1 if text else piece.index(0) + 1
+    if flags & 2 and int.from_bytes(data[end : end + 2], "little") != zlib.crc32(data[start:end]) & 0xFFFF:
+        raise CompressionError(f"gzip header checksum mismatch at byte {end}")
+    end += flags & 2  # the size of this checksum
+    if end > len(data):
+        raise CompressionError("the gzip header is truncated")
+    return end
 
-    Input chunks start at ``piece`` bytes and double, because zlib copies the rest of the chunk in which the member ends.
+
+def _inflate(data: memoryview, pos: int, left: int, piece: int, limit: int) -> tuple[bytes, int]:
+    """Decompress deflate data (RFC 1951) and return it with the position after it.
+
+    Input chunks start at ``piece`` bytes and double, because zlib copies the rest of the chunk in which the data ends.
     """
-    member = zlib.decompressobj(31)
+    stream = zlib.decompressobj(-15)  # without header and trailer
     parts = []
-    size = pos = 0
-    while not member.eof:
+    size = 0
+    while not stream.eof:
         if pos >= len(data):
             raise CompressionError("the gzip data is truncated")
-        parts.append(member.decompress(data[pos : pos + piece], left - size + 1))
+        try:
+            parts.append(stream.decompress(data[pos : pos + piece], left - size + 1))
+        except zlib.error as error:
+            raise CompressionError(f"the gzip data is damaged: {error}") from error
         size += len(parts[-1])
         if size > left:
             raise too_much(1, limit)
         pos = min(pos + piece, len(data))
         piece *= 2
-    return parts[0] if len(parts) == 1 else b"".join(parts), data[pos - len(member.unused_data) :]
+    return parts[0] if len(parts) == 1 else b"".join(parts), pos - len(stream.unused_data)
 
 
-def _with_right_sum(data: memoryview, magic: int) -> memoryview:
-    if magic < 2 and len(data) >= 7 and data[:4] == LZ4_MAGIC:
-        end = 6 + (8 if data[4] & 8 else 0) + (4 if data[4] & 1 else 0)
-        if end < len(data):
-            right, wrong = (_xxh32(bytes(data[begin:end])) >> 8 & 255 for begin in (4, 0))
-            if data[end] != right and (magic == 0 or data[end] == wrong):  # Kafka ignores this checksum in format 0
-                return memoryview(b"".join((data[:end], bytes((right,)), data[end + 1 :])))
-    return data
+def _lz4_blocks(data: memoryview, magic: int) -> Iterator[tuple[memoryview, int, bool]]:
+    """Yield the blocks of the first lz4 frame: data, maximum decompressed size, and whether the block is uncompressed.
 
-
-def lz4_blocks(data: memoryview) -> Iterator[tuple[memoryview, int, bool]]:
-    """Yield the blocks of lz4 frames: data, maximum decompressed size, and whether the block is uncompressed.
-
-    Raises CompressionError; IndexError and StructError for truncated frames.
+    The checksums of header and blocks are verified, that of the content is not. Bytes after the frame are ignored.
     """
-    pos = 0
-    while pos < len(data):
-        flags, most, pos = _lz4_header(data, pos)
-        while size := _uint32_le.unpack_from(data, pos)[0]:
-            pos += 4
-            is_plain = size >= _LZ4_PLAIN_BLOCK
-            size &= _LZ4_PLAIN_BLOCK - 1
-            if size > min(most, len(data) - pos):
-                raise CompressionError(f"lz4 block of {size} bytes, at most {min(most, len(data) - pos)} possible")
-            block = data[pos : pos + size]
-            pos += size
-            if flags & _LZ4_BLOCK_SUMS:
-                if _uint32_le.unpack_from(data, pos)[0] != _xxh32(bytes(block)):
-                    raise CompressionError("lz4 block checksum mismatch")
-                pos += 4
-            yield block, most, is_plain
-        pos += 8 if flags & _LZ4_CONTENT_SUM else 4
-    if pos > len(data):
-        raise CompressionError("truncated lz4 content checksum")
+    flags, most, pos = _lz4_header(data, magic)
+    sum_size = 4 if flags & _LZ4_BLOCK_SUMS else 0
+    while pos + 4 <= len(data):
+        size = _uint32_le.unpack_from(data, pos)[0]
+        pos += 4
+        is_plain = size >= _LZ4_PLAIN_BLOCK
+        size &= _LZ4_PLAIN_BLOCK - 1
+        if size == 0:
+            pos += flags & _LZ4_CONTENT_SUM  # the size of this checksum
+            if pos <= len(data):
+                return
+            break
+        possible = min(most, len(data) - pos - sum_size)
+        if size > possible:
+            raise CompressionError(f"lz4 block of {size} bytes at byte {pos}, at most {max(possible, 0)} possible")
+        block = data[pos : pos + size]
+        pos += size + sum_size
+        if sum_size and _uint32_le.unpack_from(data, pos - 4)[0] != xxh32()(block):
+            raise CompressionError(f"lz4 block checksum mismatch at byte {pos - 4}")
+        yield block, most, is_plain
+    raise CompressionError(f"the lz4 data is truncated: its {len(data)} bytes have no end mark")
 
 
-def _lz4_header(data: memoryview, pos: int) -> tuple[int, int, int]:
-    if data[pos : pos + 4] != LZ4_MAGIC:
-        raise CompressionError(f"no lz4 frame at byte {pos}")
-    flags, sizes = data[pos + 4], data[pos + 5]
+def _lz4_header(data: memoryview, magic: int) -> tuple[int, int, int]:
+    if data[:4] != LZ4_MAGIC:
+        raise CompressionError("the lz4 data does not start with a frame")
+    flags, sizes = data[4:6].tolist() if len(data) > 6 else (0, 0)
+    end = 14 if flags & _LZ4_CONTENT_SIZE else 6
+    if len(data) <= end:
+        raise CompressionError("the lz4 header is truncated")
     if flags >> 6 != 1 or flags & 0b11 or not flags & _LZ4_INDEPENDENT:
-        raise CompressionError(
-            f"lz4 flags {flags:#04x} are not supported; Kafka uses version 1 with independent blocks"
-        )
+        raise CompressionError(f"lz4 flags {flags:#04x} are not supported; only version 1 with independent blocks")
     if sizes & 0x8F or sizes >> 4 < 4:
         raise CompressionError(f"unknown lz4 block size {sizes:#04x}")
-    end = pos + (14 if flags & _LZ4_CONTENT_SIZE else 6)
-    if data[end] != _xxh32(bytes(data[pos + 4 : end])) >> 8 & 255:
+    if magic and data[end] != xxh32()(data[4:end]) >> 8 & 255:  # KAFKA-3160: Kafka ignores it in format 0
         raise CompressionError("lz4 header checksum mismatch")
     return flags, 1 << 8 + 2 * (sizes >> 4), end + 1
+
+
+def zstd_header(data: memoryview, pos: int) -> tuple[int, int]:
+    """Return the position after the header of a zstd frame (RFC 8878, 3.1.1.1), and the size of the content or 0."""
+    flags = data[pos + 4]
+    is_single = flags >> 5 & 1
+    start = pos + 6 - is_single + (0, 1, 2, 4)[flags & 3]
+    width = (is_single, 2, 4, 8)[flags >> 6]
+    return start + width, int.from_bytes(data[start : start + width], "little") + (256 if width == 2 else 0)
+
+
+def is_zstd_cut(data: memoryview) -> bool:
+    """Return True if the last of several zstd frames (RFC 8878, 3.1) is truncated, but Kafka does not see it.
+
+    Raises CompressionError for truncated frames that Kafka sees: no frame ends in the last part that zstd-jni reads.
+    """
+    start = pos = 0  # `start`: of the last frame
+    try:
+        while pos < len(data):
+            start = pos
+            flags = data[pos + 4]
+            if data[pos] & 0xF0 == 0x50 and data[pos + 1 : pos + 4] == _ZSTD_SKIPPABLE:
+                pos += 8 + int.from_bytes(data[pos + 4 : pos + 8], "little")
+                continue
+            if data[pos : pos + 4] != ZSTD_MAGIC:
+                return False  # the engine refuses it
+            pos, _ = zstd_header(data, pos)
+            is_last = 0
+            while not is_last:
+                block = data[pos] | data[pos + 1] << 8 | data[pos + 2] << 16
+                pos += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)  # a run is one byte
+                is_last = block & 1
+            pos += flags & 4  # this bit announces a checksum of 4 bytes
+    except IndexError:
+        pos = len(data) + 1
+    is_cut = pos > len(data)
+    if is_cut and (start - 1) // _ZSTD_BUFFER != (len(data) - 1) // _ZSTD_BUFFER:
+        raise CompressionError("the zstd data is truncated")
+    return is_cut
 
 
 _PRIMES = 2654435761, 2246822519, 3266489917, 668265263, 374761393
@@ -250,10 +335,18 @@ def _rotated(value: int, by: int) -> int:
     return (value << by | value >> 32 - by) & _32_BITS
 
 
-def _xxh32(data: bytes) -> int:
-    """Return the xxHash32 checksum (https://github.com/Cyan4973/xxHash)."""
+@cache
+def xxh32() -> Callable[[bytes | memoryview], int]:
+    from . import _native  # loads the extension
+
+    return getattr(_native.core, "xxh32", None) or plain_xxh32
+
+
+def plain_xxh32(data: bytes | memoryview) -> int:
+    """Return the xxHash32 checksum with seed 0 (https://github.com/Cyan4973/xxHash)."""
     one, two, three, four, five = _PRIMES
     striped = len(data) & ~15
+    value = five
     if striped:
         lanes = [one + two & _32_BITS, two, 0, -one & _32_BITS]
         for words in _stripe.iter_unpack(data[:striped]):
@@ -261,12 +354,11 @@ def _xxh32(data: bytes) -> int:
                 _rotated(lane + word * two & _32_BITS, 13) * one & _32_BITS
                 for lane, word in zip(lanes, words, strict=True)
             ]
-        value = sum(_rotated(lane, by) for lane, by in zip(lanes, (1, 7, 12, 18), strict=True)) + len(data)
-    else:
-        value = five + len(data)
+        value = sum(_rotated(lane, by) for lane, by in zip(lanes, (1, 7, 12, 18), strict=True))
+    value += len(data)
     whole = len(data) & ~3
-    for pos in range(striped, whole, 4):
-        value = _rotated(value + _uint32_le.unpack_from(data, pos)[0] * three & _32_BITS, 17) * four & _32_BITS
+    for (word,) in _uint32_le.iter_unpack(data[striped:whole]):
+        value = _rotated(value + word * three & _32_BITS, 17) * four & _32_BITS
     for byte in data[whole:]:
         value = _rotated(value + byte * five & _32_BITS, 11) * one & _32_BITS
     value &= _32_BITS

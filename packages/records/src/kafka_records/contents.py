@@ -67,6 +67,8 @@ def read_decompressed(data: bytes, position: int, number: int, header: Header, m
 
 
 def unwrapped(codec: int, message: bytes | memoryview, magic: int, limit: int, codecs: Codecs) -> bytes:
+    if codec == 4:
+        raise MalformedRecord(f"zstd is not supported by format {magic} (KIP-110)")
     pos = KEY_SIZE_AT[magic]
     pos += 4 + max(_int32(message, pos)[0], 0)
     if pos + 4 > len(message) or _int32(message, pos)[0] != len(message) - pos - 4:

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .compression import Codecs, lz4_blocks, too_much
+from .compression import Codecs, is_zstd_cut, too_much
 from .errors import CompressionError, MissingCodecError
 
 _ZSTD_PIECE = 256 * 1024
@@ -46,31 +46,18 @@ class Installed:
     def snappy_compress(self, data: bytes) -> bytes:
         return bytes(self._package("cramjam", "snappy").snappy.compress_raw(data))
 
-    def lz4_decompress(self, data: memoryview, limit: int) -> bytes:
+    def lz4_decompress(self, block: memoryview, output: memoryview) -> int:
         cramjam = self._package("cramjam", "lz4")
-        buffer = bytearray(0)
-        parts = []
-        left = limit
-        for block, most, is_plain in lz4_blocks(data):
-            if is_plain:
-                parts.append(bytes(block))
-            else:
-                if len(buffer) < most:
-                    buffer = bytearray(most)
-                try:
-                    size = cramjam.lz4.decompress_block_into(block, buffer)
-                except cramjam.DecompressionError as error:
-                    raise CompressionError(f"the lz4 data is damaged: {error}") from error
-                parts.append(bytes(memoryview(buffer)[:size]))
-            left -= len(parts[-1])
-            if left < 0:
-                raise too_much(3, limit)
-        return b"".join(parts)
+        try:
+            return int(cramjam.lz4.decompress_block_into(block, output))
+        except cramjam.DecompressionError as error:
+            raise CompressionError(f"the lz4 data is damaged: {error}") from error
 
     def lz4_compress(self, data: bytes) -> bytes:
         return bytes(self._package("cramjam", "lz4").lz4.compress_block(data, store_size=False))
 
-    def zstd_decompress(self, data: memoryview, limit: int) -> bytes:
+    def zstd_decompress(self, data: memoryview, limit: int) -> bytes | memoryview:
+        is_zstd_cut(data)
         zstandard = self._package("zstandard", "zstd")
         reader = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
         parts = []
