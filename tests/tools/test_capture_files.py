@@ -86,6 +86,11 @@ def test_damaged_packet_or_block_is_reported() -> None:
         "block 4 is damaged and ignored: expected a packet of 9 bytes, got 0",
         "block 5, a section header, has no valid byte order; the rest of the file is ignored",
     ]
+    _, report = read(pcapng([ONE]) + block(6, bytes(8)) + block(1, bytes(4)))
+    assert report.remarks == [
+        "block 4 is damaged and ignored: its 8 bytes are too few",
+        "block 5 is damaged and ignored: its 4 bytes are too few",
+    ]
 
 
 @pytest.mark.parametrize(

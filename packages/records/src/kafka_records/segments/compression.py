@@ -11,8 +11,7 @@ from ..errors import CompressionError
 from .frames import PADDING, Bytes
 
 _FIRST_READ = 64 * 1024
-# Maximum size of a frame header.
-_ZSTD_HEADER = 18
+_ZSTD_HEADER = 18  # maximum size of a frame header
 
 
 class _Arrow(Installed):

@@ -172,7 +172,7 @@ def _pcapng(source: _PeekableFile, report: CaptureReport) -> Iterator[Packet]:
         except (StructError, IndexError) as error:
             number += kind in (_OLD_PACKET, _SIMPLE_PACKET, _ENHANCED_PACKET)
             section.interfaces += [None] * (kind == _INTERFACE)
-            reason = "it is too short" if isinstance(error, StructError) else error
+            reason = f"its {len(body)} bytes are too few" if isinstance(error, StructError) else error
             report.remark(f"{what} is damaged and ignored: {reason}")
             continue
         if packet is not None:
