@@ -129,6 +129,14 @@ def test_batch_with_missing_codec_is_reported(
     assert [row.get("value", row.get("error")) for row in rows] == ["one", "lz4 needs a package", "three"]
 
 
+def test_internal_record_without_a_key_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "copied.log"
+    file.write_bytes(write_batch([Record(value=b"one", timestamp=1)]))
+    assert main(("log", str(file), "--topic", "__consumer_offsets", "--json")) == 1
+    (row,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert row["error"] == "the record has no key"
+
+
 def test_second_frame_is_printed_with_its_address(capsys: pytest.CaptureFixture[str]) -> None:
     frame = encode_request(ApiVersionsRequest(client_software_name="java", client_software_version="1"), 3, 7, "me")
     broken = frame[:-3] + b"\x7f" + frame[-2:]
