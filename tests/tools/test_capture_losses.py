@@ -13,8 +13,8 @@ from kafka_messages import MetadataRequest, MetadataResponse
 from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_messages_tools.capture import Capture, End, to_line
-from kafka_messages_tools.packets.segments import ACK, FIN, RST
 from kafka_messages_tools.command._capture_report import is_partial
+from kafka_messages_tools.packets.segments import ACK, FIN, RST
 from tests.support.command import RunCommand
 from tests.support.packets import RESET, Talk, pcap
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import select
 from asyncio import Queue, StreamReader, StreamWriter, Task
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Self
+from time import monotonic
+from typing import Any, Self, TypeVar
+
+from ..connection import RemoteProtocolError
 
 READ_SIZE = 1 << 16
+# Frames of this size are decoded in a thread, because they could block the event loop.
+_LARGE = 1 << 16
+E = TypeVar("E")
 
 
 class CloseConnection(Exception):
@@ -28,7 +35,9 @@ def client_address(writer: StreamWriter) -> tuple[str, int]:
 
 
 def log(error: Exception) -> None:
-    logging.getLogger(__name__).error("%s (%s)", error, ", ".join(error.__notes__), exc_info=error)
+    """Log an error in one line, and with its traceback unless the peer is the cause."""
+    exc_info = None if isinstance(error, RemoteProtocolError) or error.__traceback__ is None else error
+    logging.getLogger(__name__).error("%s (%s)", error, ", ".join(error.__notes__), exc_info=exc_info)
 
 
 async def read(reader: StreamReader) -> bytes:
@@ -39,11 +48,42 @@ async def read(reader: StreamReader) -> bytes:
         return b""
 
 
-async def read_ahead(reader: StreamReader, chunks: Queue[bytes]) -> None:
-    """Put received bytes into a bounded queue, so that the end of the connection is noticed while requests wait."""
-    while data := await read(reader):
-        await chunks.put(data)
-    await chunks.put(b"")
+async def next_event(
+    take: Callable[[], E], ahead: Callable[[int], Callable[[], None] | None], places: asyncio.Semaphore
+) -> E:
+    """Return the next event of a connection. A large frame is decoded in a thread, which keeps its place to its end."""
+    if decode := ahead(_LARGE):
+        await places.acquire()
+        job = asyncio.get_running_loop().run_in_executor(None, decode)
+        job.add_done_callback(lambda _: places.release())
+        await asyncio.shield(job)
+    return take()
+
+
+class Accepted:
+    """Accepted connection, with the time of its last progress."""
+
+    _is_busy: Callable[[], bool]  # whether requests are unanswered
+
+    def __init__(self, client: StreamWriter) -> None:
+        self._client, self._chunks = client, Queue[bytes](1)
+        self._used = monotonic()
+
+    def _has_left(self) -> bool:
+        """Return whether the client has closed its side, or reset the connection. Unread bytes may precede that."""
+        if not (is_closing := self._client.is_closing()) and hasattr(select, "poll"):  # not on Windows
+            poll = select.poll()
+            poll.register(self._client.get_extra_info("socket"), getattr(select, "POLLRDHUP", 0))  # and errors
+            return bool(poll.poll(0))
+        return is_closing
+
+    async def _read_ahead(self, reader: StreamReader) -> None:
+        """Put received bytes into a bounded queue, so that the end of the connection is noticed while requests wait."""
+        data = None
+        while data != b"":
+            data = await read(reader)
+            self._used = monotonic()
+            await self._chunks.put(data)
 
 
 async def write(writer: StreamWriter, data: bytes) -> None:
@@ -81,9 +121,13 @@ async def close_writer(writer: StreamWriter, timeout: float) -> None:
 class Listener:
     """Open ports, from ``serve`` or ``relay``. ``async with`` closes them and their connections at its end."""
 
-    def __init__(self, linger: float, on_error: Callable[[Exception], object]) -> None:
+    def __init__(self, linger: float, on_error: Any, max_connections: int, idle_timeout: float | None) -> None:
         self._linger, self._on_error = linger, on_error
-        self._servers: list[asyncio.Server] = []
+        self._max_connections, self._is_full = max_connections, False
+        self._idle_timeout = float("inf") if idle_timeout is None else idle_timeout
+        self._watched: dict[Accepted, Task[None]] = {}  # the task that ends a session
+        self._decoders = asyncio.Semaphore(2)  # more threads would take the interpreter lock from the loop
+        self._servers: dict[object, asyncio.Server] = {}
         self._sessions: set[Task[None]] = set()
         self._readers: set[Task[None]] = set()
         self._is_closed = False
@@ -95,10 +139,10 @@ class Listener:
         self._is_closed = True
         loop = asyncio.get_running_loop()
         with suppress(NotImplementedError, RuntimeError):  # other event loops
-            for each in (each for server in self._servers for each in server.sockets):
+            for each in (each for server in self._servers.values() for each in server.sockets):
                 loop.remove_reader(each)
         await asyncio.sleep(0)  # asyncio does not close a connection that it accepts while its server closes
-        for server in self._servers:
+        for server in self._servers.values():
             server.close()
         for reader in self._readers:
             reader.cancel()
@@ -114,9 +158,13 @@ class Listener:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _listen(self, session: Callable[..., Coroutine[Any, Any, None]], **options: Any) -> None:
+    async def _listen(self, session: Callable[..., Coroutine[Any, Any, None]], key: object, **options: Any) -> None:
         def accept(reader: StreamReader, writer: StreamWriter) -> None:
-            if self._is_closed:
+            was_full, self._is_full = self._is_full, len(self._sessions) >= self._max_connections
+            if self._is_full and not was_full:
+                what = f"{self._max_connections} connections are open (max_connections); new ones are closed"
+                self._report(ConnectionError(what), writer)
+            if self._is_closed or self._is_full:
                 writer.transport.abort()
                 return
             task = asyncio.create_task(session(reader, writer))
@@ -125,32 +173,52 @@ class Listener:
             task.add_done_callback(lambda _: writer.transport.abort())
 
         server = await asyncio.start_server(accept, **options)
-        self._servers.append(server)
+        if not self._servers:
+            self._readers.add(asyncio.create_task(self._watch()))
+        self._servers[key] = server
         self.port = self.port or server.sockets[0].getsockname()[1]
         if self._is_closed:
             server.close()
 
-    async def _run(self, writers: list[StreamWriter], *coroutines: Coroutine[Any, Any, None]) -> None:
-        """Run a session until its last task, which writes responses, or until ``linger`` seconds after another task.
+    async def _run(
+        self, session: Accepted, writers: list[StreamWriter], *coroutines: Coroutine[Any, Any, None]
+    ) -> None:
+        """Run a session until its last task, which writes responses, or ``linger`` seconds without any after another task.
 
-        ``writers`` are closed at the end; the first one is the client's.
+        ``_watch`` may end it earlier. ``writers`` are closed at the end; the first one is the client's.
         """
         tasks = [asyncio.create_task(each) for each in coroutines]
         for task in tasks:
             task.add_done_callback(lambda task: self._report(_error(task), writers[0]))
         self._readers.update(tasks[:-1])
+        self._watched[session] = tasks[-1]
         timeout = 0.0
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if not any(isinstance(_error(task), CloseConnection) for task in done):
-                await asyncio.wait(tasks[-1:], timeout=self._linger)
+                while (await asyncio.wait(tasks[-1:], timeout=self._linger))[1]:
+                    if monotonic() - session._used >= self._linger:
+                        break
             timeout = 1.0
         finally:
             self._readers.difference_update(tasks)
+            del self._watched[session]
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks, timeout=1)  # a handler may ignore that it is cancelled
             await asyncio.gather(*(close_writer(each, timeout) for each in writers))
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(1)
+            self._end_unused()
+
+    def _end_unused(self) -> None:
+        """End sessions that are idle, and sessions without progress of clients that have left."""
+        for session, task in self._watched.items():
+            is_busy, unused = session._is_busy(), monotonic() - session._used
+            if (unused >= self._linger and session._has_left()) if is_busy else unused >= self._idle_timeout:
+                task.cancel()
 
     def _report(self, error: BaseException | None, client: StreamWriter, *notes: str) -> None:
         if isinstance(error, CloseConnection) and not client.is_closing():

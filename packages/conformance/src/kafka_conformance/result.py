@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from kafka_messages_tools._text import safe
 from kafka_records.files import replace_file
+
+from kafka_messages_tools._text import safe
 
 from .case import Severity
 

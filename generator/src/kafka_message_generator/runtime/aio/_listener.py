@@ -179,7 +179,9 @@ class Listener:
         if self._is_closed:
             server.close()
 
-    async def _run(self, session: Accepted, writers: list[StreamWriter], *coroutines: Coroutine[Any, Any, None]) -> None:
+    async def _run(
+        self, session: Accepted, writers: list[StreamWriter], *coroutines: Coroutine[Any, Any, None]
+    ) -> None:
         """Run a session until its last task, which writes responses, or ``linger`` seconds without any after another task.
 
         ``_watch`` may end it earlier. ``writers`` are closed at the end; the first one is the client's.
