@@ -110,11 +110,11 @@ def test_no_message_shows_an_exception_of_python() -> None:
 
 
 MESSAGES = {
-    "gzip: zlib": "no gzip header at byte 0",
+    "gzip: zlib": "the gzip data is damaged: no header at byte 0",
     "gzip: without the last 1 bytes": "the gzip data is truncated",
     "gzip: extra field longer than the data": "the gzip header is truncated",
-    "gzip: header flags 2, wrong checksum": "gzip header checksum mismatch at byte 10",
-    "gzip: wrong size": "gzip checksum or size mismatch at byte 47",
+    "gzip: header flags 2, wrong checksum": "the gzip data is damaged: header checksum mismatch at byte 10",
+    "gzip: wrong size": "the gzip data is damaged: checksum or size mismatch at byte 47",
     "snappy: 15 bytes of a stream behind": "truncated snappy header, or a version below 1, at byte 62",
     "snappy: second block cut": "snappy block of 24 bytes, only 23 bytes left",
     "lz4: skippable frame first": "the lz4 data does not start with a frame",

@@ -94,7 +94,7 @@ WRONG_FIELDS: list[tuple[str, bytes, str]] = [
     ("null header key", crafted(crafted_record(0, 0, -1, -1, 1, -1, -1), 1), HEADERS),
     ("header too long", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", 7, b"v"), 1), HEADERS),
     ("bytes after headers", crafted(crafted_record(0, 0, -1, -1, 1, 1, b"k", -1, b"v"), 1), FIELDS),
-    ("invalid compressed data", crafted(b"", 1, attributes=1), "no gzip header at byte 0"),
+    ("invalid compressed data", crafted(b"", 1, attributes=1), "the gzip data is damaged: no header at byte 0"),
     ("invalid snappy", crafted(b"\xff", 1, attributes=2), "truncated snappy length"),
     (
         "short control key",

@@ -188,7 +188,7 @@ def _read_gzip(data: memoryview, limit: int) -> list[bytes | memoryview]:
         if len(data) - pos < _gzip_trailer.size:
             raise CompressionError("the gzip data is truncated")
         if _gzip_trailer.unpack_from(data, pos) != (zlib.crc32(part), len(part) & _32_BITS):
-            raise CompressionError(f"gzip checksum or size mismatch at byte {pos}")
+            raise CompressionError(f"the gzip data is damaged: checksum or size mismatch at byte {pos}")
         pos += _gzip_trailer.size
         if len(data) - pos <= 18:  # too few bytes for Java to look for another member
             return parts
@@ -202,7 +202,7 @@ def _read_gzip(data: memoryview, limit: int) -> list[bytes | memoryview]:
 def _after_gzip_header(data: memoryview, start: int) -> int:
     """Return the position after the header of a gzip member (RFC 1952, 2.3)."""
     if len(data) - start < 10 or bytes(data[start : start + 3]) != b"\x1f\x8b\x08":
-        raise CompressionError(f"no gzip header at byte {start}")
+        raise CompressionError(f"the gzip data is damaged: no header at byte {start}")
     flags, end = data[start + 3], start + 10
     if not flags:
         return end
@@ -214,7 +214,7 @@ def _after_gzip_header(data: memoryview, start: int) -> int:
             text = 0 not in piece
             end += len(piece) + 1 if text else piece.index(0) + 1
     if flags & 2 and int.from_bytes(data[end : end + 2], "little") != zlib.crc32(data[start:end]) & 0xFFFF:
-        raise CompressionError(f"gzip header checksum mismatch at byte {end}")
+        raise CompressionError(f"the gzip data is damaged: header checksum mismatch at byte {end}")
     end += flags & 2  # the size of this checksum
     if end > len(data):
         raise CompressionError("the gzip header is truncated")
