@@ -16,7 +16,7 @@ pytest.importorskip("zstandard", reason="the extra `compression` is not installe
 
 from kafka_records import Record, RecordError, _native, compression, read_batches
 
-from tests.records.payloads import CUT_SET, Payload, judged, stored, verdict
+from tests.support.payloads import CUT_SET, Payload, judged, stored, verdict
 
 STORED = stored()
 # Texts of exceptions of Python itself.

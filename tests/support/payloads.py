@@ -1,6 +1,6 @@
-"""Unusual compressed data with the verdicts of Kafka's classes, stored in ``data/compression.jsonl``.
+"""Unusual compressed data with the verdicts of Kafka's classes, stored in ``tests/records/data/compression.jsonl``.
 
-Run ``python -m tests.records.payloads JARS`` to write the file again; see ``data/README.md``.
+Run ``python -m tests.support.payloads JARS`` to write the file again; see ``README.md`` beside it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from kafka_records import Record, write_batch
 from kafka_records.crc import checksum
 from kafka_records.format import HEADER
 
-FILE = Path(__file__).with_name("data") / "compression.jsonl"
+RECORDS_TESTS = Path(__file__).parents[1] / "records"
+FILE = RECORDS_TESTS / "data" / "compression.jsonl"
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 CUT_SET = "gzip: set that ends within a message"
 """Payload of formats 0 and 1 whose last message Kafka drops silently; here it is corrupt."""
@@ -358,7 +359,7 @@ def kept() -> list[Payload]:
 def judged(payloads: Sequence[Payload], jars: Path) -> list[str]:
     """Return the verdicts of Kafka's classes."""
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(__file__).with_name("java") / "Judge.java"
+        source = RECORDS_TESTS / "java" / "Judge.java"
         subprocess.run(["javac", "-encoding", "UTF-8", "-cp", f"{jars}/*", "-d", folder, source], check=True)
         lines = "".join(base64.b64encode(payload.batch()).decode() + "\n" for payload in payloads)
         command = ["java", "-cp", f"{folder}{os.pathsep}{jars}/*", "Judge"]
