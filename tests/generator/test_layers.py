@@ -36,7 +36,7 @@ PAGES = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages"
 UPSTREAM = ROOT / "packages" / "upstream" / "src" / "kafka_protocol_upstream"
 TASKS = ("publish", "kafka", "vectors", "tasks", "cli")
 """Modules of the maintainers' tasks; each may import itself and earlier ones."""
-TOOL_LAYERS = ("_text", "package", "wireshark", "packets", "capture", "conversation", "logs", "command")
+TOOL_LAYERS = ("text", "package", "wireshark", "packets", "capture", "conversation", "logs", "command")
 """Layers of the tools; each may import itself and earlier ones."""
 DISTRIBUTIONS = pytest.mark.parametrize(
     "folder", [GENERATOR, RECORDS, PIPELINE, TOOLS, PAGES, UPSTREAM], ids=lambda folder: folder.name

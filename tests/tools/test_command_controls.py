@@ -13,8 +13,8 @@ from kafka_messages import GroupMetadataKey, GroupMetadataValue, MetadataRequest
 from kafka_messages.protocol import encode_request
 from kafka_records import Record, write_batch
 
-from kafka_messages_tools._text import safe
 from kafka_messages_tools.command import main
+from kafka_messages_tools.text import safe
 from kafka_protocol_pages.cli import main as pages
 from tests.support.command import RunCommand, rows
 from tests.tools.test_command import Terminal

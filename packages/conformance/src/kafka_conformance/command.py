@@ -13,7 +13,7 @@ from typing import NoReturn, TypeVar
 
 from kafka_records.files import replace_file
 
-from kafka_messages_tools._text import safe
+from kafka_messages_tools.text import safe
 
 from .broker_case import Access, broker_cases
 from .broker_run import run_broker

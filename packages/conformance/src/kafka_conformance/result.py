@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from kafka_records.files import replace_file
 
-from kafka_messages_tools._text import safe
+from kafka_messages_tools.text import safe
 
 from .case import Severity
 

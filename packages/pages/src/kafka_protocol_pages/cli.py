@@ -13,7 +13,7 @@ from typing import NoReturn
 from kafka_message_generator import definitions
 from kafka_message_generator.cli import reported
 from kafka_message_generator.render.identity import identity_of
-from kafka_messages_tools._text import safe
+from kafka_messages_tools.text import safe
 from kafka_protocol_pages.package import Package, PagesError
 from kafka_protocol_pages.prose import NONE, Prose, read_prose
 from kafka_protocol_pages.samples import Samples, read_samples, read_traffic

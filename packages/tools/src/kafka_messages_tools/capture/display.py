@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from .._text import counted, safe, wrapped
+from ..text import counted, safe, wrapped
 from .errors import errors_in
 from .framing import Frame
 from .matching import Exchange

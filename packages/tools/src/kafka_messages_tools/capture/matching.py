@@ -8,10 +8,10 @@ from functools import cached_property
 from struct import Struct
 from typing import Any, Literal
 
-from .._text import counted
 from ..package import DEFAULT, Package, load
 from ..packets.report import CaptureReport
 from ..packets.segments import SocketAddress
+from ..text import counted
 from .framing import Frame
 from .plausible import Plausibility
 from .reassembly import End, TcpConnection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 
-from .._text import suggestion as meant
+from ..text import suggestion as meant
 from ._errors import UsageError
 from ._output import terminal_width
 from ._table import SUBCOMMANDS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .._text import counted, safe
 from ..capture.client_report import Client, api_name
 from ..packets.report import CaptureReport
+from ..text import counted, safe
 
 # Counters of messages without a counterpart or that do not decode.
 _PARTIAL = ("messages not decoded", "requests without response", "responses without request")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._text import counted
+from ..text import counted
 from ._names import headers_of
 
 TYPE_CHECKING = False

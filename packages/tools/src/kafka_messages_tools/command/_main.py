@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 
-from .._text import safe, suggestion
 from ..package import DEFAULT, PackageError
 from ..package import load as load_package
+from ..text import safe, suggestion
 from ._errors import InputError, NotFoundError, UsageError
 from ._output import Output
 from ._table import SUBCOMMANDS, available, check, load

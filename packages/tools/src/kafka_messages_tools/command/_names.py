@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._text import suggestion
+from ..text import suggestion
 from ._errors import InputError, NotFoundError, UsageError
 
 TYPE_CHECKING = False

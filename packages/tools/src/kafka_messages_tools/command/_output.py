@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-from .._text import safe, wrapped
+from ..text import safe, wrapped
 from ._columns import GAP, column_widths, folded
 
 TYPE_CHECKING = False

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .._text import safe
 from ..package import Package
+from ..text import safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

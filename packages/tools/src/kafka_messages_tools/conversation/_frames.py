@@ -9,8 +9,8 @@ from html import escape
 from typing import Any
 from uuid import UUID
 
-from .._text import safe
 from ..package import Package
+from ..text import safe
 
 FieldLink = Callable[[str, str], str]
 """Address of a message (with an empty path) or of a field, by message and path without indices; may be empty."""

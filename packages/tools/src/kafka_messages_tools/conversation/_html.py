@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from importlib.resources import files
 
-from .._text import counted
+from ..text import counted
 from ._frames import FieldLink, FrameTable
 from ._text import clock, notes
 from ._turns import MOST_FIELDS, ClosedConnection, Omitted, Turn, explanations

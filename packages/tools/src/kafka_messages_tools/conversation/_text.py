@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from time import gmtime, strftime
 
-from .._text import counted, wrapped
+from ..text import counted, wrapped
 from ._turns import Omitted, Turn, explained
 
 _STYLES = {"dim": "2", "error": "1;31", "rule": "33", "title": "1"}

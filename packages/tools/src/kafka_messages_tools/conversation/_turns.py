@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .._text import safe
 from ..capture.errors import errors_in
 from ..package import Package, load
+from ..text import safe
 from ._fields import FieldText
 from ._recorded import CapturedExchange, RecordedExchange, as_recorded, package_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 from contextlib import suppress
 
-from .._text import time_text
 from ..package import message_json
+from ..text import time_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

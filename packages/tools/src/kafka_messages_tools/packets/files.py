@@ -12,7 +12,7 @@ from struct import Struct
 from struct import error as StructError
 from typing import BinaryIO, NamedTuple, cast
 
-from .._text import counted
+from ..text import counted
 from .report import CaptureError, CaptureReport
 
 # The year 10000 in nanoseconds.

@@ -9,7 +9,7 @@ from io import BufferedReader, RawIOBase
 from itertools import chain, islice
 
 from ... import capture
-from ..._text import counted
+from ...text import counted
 from .._capture_report import client_lines, is_partial, report_lines
 from .._errors import InputError, UsageError
 from .._output import Output, ProgressBar, note

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._text import counted
+from ...text import counted
 from .._errors import InputError, UsageError
 from .._input import read_bytes
 from .._names import entries_of, is_version, only_fitting, version_of

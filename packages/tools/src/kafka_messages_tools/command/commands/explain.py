@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from shlex import quote
 
-from ..._text import safe
+from ...text import safe
 from .._input import read_bytes
 from .._names import entries_of, known_as
 from .._output import Output, note

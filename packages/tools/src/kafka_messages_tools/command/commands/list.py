@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._text import suggestion
+from ...text import suggestion
 from .._errors import NotFoundError
 from .._names import flexible_versions, header_versions, headers_of
 

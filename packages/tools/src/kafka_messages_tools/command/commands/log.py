@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..._text import counted
+from ...text import counted
 from .._errors import InputError, UsageError
 from .._output import Output, note
 

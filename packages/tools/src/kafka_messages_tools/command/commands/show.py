@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._text import suggestion, wrapped
+from ...text import suggestion, wrapped
 from .._errors import NotFoundError, UsageError
 from .._names import entries_of, flexible_versions, header_versions, version_of
 from .._since import Releases
