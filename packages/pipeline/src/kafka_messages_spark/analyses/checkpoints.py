@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kafka_records.index_files import LEADER_EPOCH
 from pyspark.sql import functions as F
 
-from ..sources._checkpoint_files import LEADER_EPOCH, CheckpointFiles
+from ..sources._checkpoint_files import CheckpointFiles
 from ._expressions import NAME_OFFSET, folder
 
 if TYPE_CHECKING:
