@@ -7,7 +7,7 @@ import operator
 import struct
 from codecs import utf_8_decode
 from collections.abc import Sequence
-from typing import SupportsIndex, cast
+from typing import Any, SupportsIndex, cast
 from uuid import UUID as UUIDValue
 
 from .._core.display import display, summary
@@ -55,7 +55,7 @@ class Type:
     # Size in bytes if all values have this size and any bytes are valid, else 0.
     width = 0
     # Length before the value, and the size of its unit, or 0 if it varies.
-    length: Length | None = None
+    length: Any = None
     unit = 0
     # Lower bound of the encoded size in bytes.
     least = 1

@@ -278,9 +278,9 @@ class ProxyConnection:
         passing = _forwarded(frame, header, api, self._identity)
         if api.key in self._decoded:
             try:
-                passing.request = self._client.decode(payload, _decoded)
-                passing._header = passing.request.header  # `encode` writes this object
-                passing.expects_response = is_answered(api, passing.request.message)
+                passing.request = request = self._client.decode(payload, _decoded)
+                passing._header = request.header  # `encode` writes this object
+                passing.expects_response = is_answered(api, request.message)
             except KafkaMessageError as error:
                 passing.error = error
         else:
