@@ -1,9 +1,14 @@
-"""Codecs from optional packages: ``cramjam`` (snappy, lz4) and ``zstandard`` (zstd). The extra ``compression`` has both."""
+"""Codecs from optional packages: ``cramjam`` (snappy, lz4) and ``zstandard`` (zstd). The extra ``compression`` has both.
+
+Since Python 3.14, zstd comes from the standard library.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache, partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -12,6 +17,9 @@ from .compression import Codecs, is_zstd_cut, too_much
 from .errors import CompressionError, MissingCodecError
 
 _ZSTD_PIECE = 256 * 1024
+_STANDARD_ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else None
+# First chunk size for further zstd frames, in bytes.
+_ZSTD_FIRST = 512
 
 
 @cache
@@ -58,20 +66,50 @@ class Installed:
 
     def zstd_decompress(self, data: memoryview, limit: int) -> bytes | memoryview:
         is_zstd_cut(data)
-        zstandard = self._package("zstandard", "zstd")
-        reader = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+        zstd = self._zstd()
+        decompressor = zstd.ZstdDecompressor()
+        if hasattr(decompressor, "stream_reader"):
+            stream = decompressor.stream_reader(data, read_across_frames=True)
+            pieces = iter(partial(stream.read, _ZSTD_PIECE), b"")
+        else:
+            pieces = _zstd_pieces(zstd, data)
         parts = []
         left = limit
         try:
-            while part := reader.read(_ZSTD_PIECE):
+            for part in pieces:
                 parts.append(part)
                 left -= len(part)
                 if left < 0:
                     raise too_much(4, limit)
-        except zstandard.ZstdError as error:
-            raise CompressionError(f"the zstd data is damaged: {error}") from error
+        except zstd.ZstdError as error:
+            raise CompressionError(f"the zstd data is damaged: {str(error).rpartition(': ')[2]}") from error
         return b"".join(parts)
 
     def zstd_compress(self, data: bytes) -> bytes:
-        result: bytes = self._package("zstandard", "zstd").ZstdCompressor().compress(data)
+        zstd = self._zstd()
+        result: bytes = zstd.ZstdCompressor().compress(data) if zstd.__name__ == "zstandard" else zstd.compress(data)
         return result
+
+    def _zstd(self) -> Any:
+        if _STANDARD_ZSTD is not None:
+            with suppress(ImportError):  # Python can be built without it
+                return self._find(_STANDARD_ZSTD)
+        return self._package("zstandard", "zstd")
+
+
+def _zstd_pieces(zstd: Any, data: memoryview) -> Iterator[bytes]:
+    """Decompress frames with the standard library; truncated data ends without an error, as in ``zstandard``.
+
+    Input chunks of further frames start small and double, because the rest of a chunk behind a frame is copied.
+    """
+    pos = 0
+    size = len(data)  # usually there is only one frame
+    while pos < len(data):
+        frame = zstd.ZstdDecompressor()
+        while not frame.eof and (pos < len(data) or not frame.needs_input):
+            chunk = data[pos : pos + size] if frame.needs_input else b""
+            yield frame.decompress(chunk, _ZSTD_PIECE)
+            pos += len(chunk)
+            size *= 2
+        pos -= len(frame.unused_data)
+        size = _ZSTD_FIRST
