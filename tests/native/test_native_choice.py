@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from unittest import mock
 
 import pytest
@@ -16,6 +17,8 @@ from kafka_messages._core import native
 assert kafka_messages.HeartbeatRequest.read(kafka_messages.HeartbeatRequest(group_id="g").write(4), 4).group_id == "g"
 print(kafka_messages.implementation(), type(kafka_messages.HeartbeatRequest.read).__name__, native.reason)
 """
+LEFT_TO_PYTHON = "HeartbeatRequest is left to pure Python code, because the native core refused its plan"
+REMEDY = "update kafka-messages-native"
 
 
 @pytest.mark.parametrize(
@@ -55,21 +58,98 @@ print(type(kafka_messages.HeartbeatRequest.read).__name__)
     assert script(text) == "Reader\n"
 
 
-def test_invalid_plan_falls_back_to_pure_for_its_message() -> None:
+@pytest.mark.parametrize("name", ["Plan", "Package"])
+def test_core_that_refuses_the_classes_of_this_python_is_not_used(name: str) -> None:
+    text = f"""
+import kafka_messages_native
+def refuse(*args):
+    raise ValueError("line 2 of the plan: the class of a struct must have only __slots__")
+kafka_messages_native.{name} = refuse
+{USED}
+print(native.native_columns(), native.filled)
+"""
+    reason = "line 2 of the plan: the class of a struct must have only __slots__"
+    version = sys.version.split()[0]
+    assert script(text, PYTHONWARNINGS="error").splitlines() == [
+        f"pure method the core does not work with Python {version} ({reason}); update kafka-messages-native",
+        "None None",
+    ]
+
+
+def test_probe_has_a_struct_without_fields() -> None:
     text = """
+import kafka_messages_native as core
+Plan = core.Plan
+def plan(package, text, classes):
+    print(text.splitlines(), [base.__slots__ for base in classes["Empty"].__mro__[:2]])
+    return Plan(package, text, classes)
+core.Plan = plan
+import kafka_messages
+print(kafka_messages.implementation())
+"""
+    assert script(text).splitlines() == [
+        "['1', ':Empty', '0 ;', ':Probe empty/@Empty number/i', '0 0@0 1 ;'] "
+        "[('empty', 'number', 'unknown_tagged_fields'), ()]",
+        "native",
+    ]
+
+
+def test_invalid_plan_falls_back_to_pure_for_its_message_and_warns_once() -> None:
+    text = """
+import warnings
 import kafka_messages
 from kafka_messages._core import native
 from kafka_messages import HeartbeatRequest, HeartbeatResponse
 owner = HeartbeatRequest.__mro__[1]
 owner._plan = owner._plan.replace("group_id/s", "group_id/x")
-assert HeartbeatRequest.read(HeartbeatRequest(group_id="g").write(4), 4) == HeartbeatRequest(group_id="g")
-assert HeartbeatResponse.read(HeartbeatResponse().write(4), 4) == HeartbeatResponse()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        assert HeartbeatRequest.read(HeartbeatRequest(group_id="g").write(4), 4) == HeartbeatRequest(group_id="g")
+        assert HeartbeatResponse.read(HeartbeatResponse().write(4), 4) == HeartbeatResponse()
+print(*[(each.category.__name__, str(each.message), each.filename) for each in caught])
 print(kafka_messages.implementation(), type(HeartbeatRequest.read).__name__, type(HeartbeatResponse.read).__name__)
 print(native.refused)
 """
     assert script(text).splitlines() == [
+        str(("RuntimeWarning", f"{LEFT_TO_PYTHON} (line 2 of the plan: unknown type letter); {REMEDY}", "<string>")),
         "native method Reader",
         "{'HeartbeatRequest': ValueError('line 2 of the plan: unknown type letter')}",
+    ]
+
+
+def test_invalid_plan_of_columns_warns_once() -> None:
+    pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+    text = """
+import warnings
+import pyarrow as pa
+from kafka_messages import HeartbeatRequest, arrow
+rows = pa.array([HeartbeatRequest(group_id="g").write(4)])
+HeartbeatRequest.__mro__[1]._plan = "7"
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for options in ({}, {"unknown_tagged_fields": True}):
+        found = arrow.decode(rows, HeartbeatRequest, 4, **options)
+    assert arrow.encode(found, HeartbeatRequest, 4).equals(rows)
+print(*[(each.category.__name__, str(each.message), each.filename) for each in caught])
+"""
+    message = f"{LEFT_TO_PYTHON} (line 1 of the plan: unsupported plan format); {REMEDY}"
+    assert script(text).splitlines() == [str(("RuntimeWarning", message, "<string>"))]
+
+
+def test_warning_as_error_is_raised_once() -> None:
+    text = """
+from kafka_messages import HeartbeatRequest
+HeartbeatRequest.__mro__[1]._plan = "7"
+try:
+    HeartbeatRequest.read
+except RuntimeWarning as error:
+    print(error)
+print(HeartbeatRequest.read(HeartbeatRequest().write(4), 4) == HeartbeatRequest())
+"""
+    assert script(text, PYTHONWARNINGS="error::RuntimeWarning").splitlines() == [
+        f"{LEFT_TO_PYTHON} (line 1 of the plan: unsupported plan format); {REMEDY}",
+        "True",
     ]
 
 

@@ -41,7 +41,7 @@ except ImportError as error:
 LOADED = """
 import sys
 sys.path[:0] = sys.argv[1:]
-import kafka_messages._core.structs, kafka_messages._core.wire
+import functools, warnings, kafka_messages._core.structs, kafka_messages._core.wire
 before = set(sys.modules)
 from kafka_messages._core import native
 print(sorted(set(sys.modules) - before - {"kafka_messages._core.native"}))

@@ -26,7 +26,7 @@ def count(path: Path) -> int:
 def test_sources_stay_small() -> None:
     sizes = {path: count(path) for path in SOURCES.rglob("*.[ch]")}
     assert max(sizes.values()) <= 500
-    assert sum(sizes.values()) <= 5500
+    assert sum(sizes.values()) <= 5600
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler: cc")

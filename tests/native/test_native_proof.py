@@ -82,5 +82,20 @@ def test_message_with_rejected_plan_is_reported() -> None:
     assert printed[0].startswith("ApiVersionsRequest: the core refused it: ")
 
 
+def test_rejected_plan_of_a_message_without_encodings_is_reported() -> None:
+    without = """
+from tests.support import vectors
+rest = vectors.by_message(each for name, group in vectors.committed().items() if "ApiVersions" not in name for each in group)
+vectors.committed = lambda: rest
+vectors.message_names = lambda: ["ApiVersionsRequest", "ApiVersionsResponse"]
+"""
+    printed = script(OTHER_PLAN + without + PROVE).splitlines()
+    assert printed == [
+        *(f"ApiVersionsRequest v{version}: there is no encoding" for version in range(6)),
+        *(f"ApiVersionsResponse v{version}: there is no encoding" for version in range(6)),
+        "ApiVersionsRequest: the core refused it: line 1 of the plan: expected a number",
+    ]
+
+
 def test_requires_python_equals_the_oldest_supported_version() -> None:
     assert PYPROJECT["project"]["requires-python"] == f">={'.'.join(map(str, OLDEST))}"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from functools import cache
 
-from .structs import NULLED, as_derived, owner_of
+from .structs import NULLED, StructBase, as_derived, owner_of
 from .wire import UNSET, ZERO_UUID, RawTaggedField
 
 TYPE_CHECKING = False
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # version of the plan texts
 SWITCH = "KAFKA_MESSAGES_NATIVE"  # environment variable; 0 selects the pure code
+PROBE = "1\n:Empty\n0 ;\n:Probe empty/@Empty number/i\n0 0@0 1 ;\n"  # plan of a message with an empty struct
+REFUSALS = ValueError, TypeError, KeyError, AttributeError  # raised by the core for a plan
+REMEDY = "update kafka-messages-native"
 
 
 def implementation() -> Literal["native", "pure"]:
-    """Return ``"native"`` if the core is installed and enabled, else ``"pure"``."""
+    """Return ``"native"`` if the core is installed, enabled and works with this Python, else ``"pure"``."""
     return "pure" if _core is None else "native"
 
 
@@ -60,16 +64,27 @@ def _make_plan(cls: type) -> object:
     if owner is None:
         return None
     namespace = vars(sys.modules[owner.__module__])
+    refusal = None
     try:
         plan = _core.Plan(_package, owner._plan, namespace)
         for line in owner._plan.split("\n"):
             if line[:1] == ":":
                 _construct_natively(plan, namespace[line[1:].split(" ", 1)[0]], namespace)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        refused[owner.NAME] = error.with_traceback(None)  # its frames would keep decoded messages alive
-        plan = None
+    except REFUSALS as error:
+        plan, refusal = None, error.with_traceback(None)  # its frames would keep decoded messages alive
     owner._native = plan
+    if refusal is not None:
+        warn_refused(owner, refusal, stacklevel=3)
     return plan
+
+
+def warn_refused(message: Any, error: Exception, stacklevel: int) -> None:
+    """Warn once about a message whose plan the core rejected."""
+    if refused.setdefault(message.NAME, error) is error:
+        text = (
+            f"{message.NAME} is left to pure Python code, because the native core refused its plan ({error}); {REMEDY}"
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel)
 
 
 def _construct_natively(plan: object, struct: Any, namespace: dict[str, Any]) -> None:
@@ -81,7 +96,21 @@ def _construct_natively(plan: object, struct: Any, namespace: dict[str, Any]) ->
         _core.use_maker(struct)
 
 
+def _new_package() -> Any:
+    # A small plan shows whether the core knows the memory layout of this Python's classes.
+    class Probe(StructBase):
+        __slots__ = ("empty", "number", "unknown_tagged_fields")
+
+    package = _core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET, as_derived, _make_plan)
+    _core.Plan(package, PROBE, {"Empty": Probe, "Probe": Probe})
+    return package
+
+
 refused: dict[str, Exception] = {}  # error by message name, for plans that the core rejected
 _core, reason = _load("kafka_messages_native")
-_package = None if _core is None else _core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET, as_derived, _make_plan)
+try:
+    _package = None if _core is None else _new_package()
+except REFUSALS as error:
+    _core, _package = None, None
+    reason = f"the core does not work with Python {sys.version.split()[0]} ({error}); {REMEDY}"
 filled = None if _core is None else _core.filled  # creates objects with slots

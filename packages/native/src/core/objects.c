@@ -45,7 +45,10 @@ static int is_ours(PyTypeObject *type, Py_ssize_t least)
            type->tp_alloc == PyType_GenericAlloc && type->tp_free == PyObject_GC_Del;
 }
 
-/* Checks whether instances consist of slots only, as new_object() requires. */
+static void release_object(PyObject *self);
+
+/* Checks whether instances consist of slots only, as new_object() requires. ht_slots is NULL for classes written in C, whose
+ * members may be no objects, and since CPython 3.15 for empty __slots__: these have no members and no release of their own. */
 int is_plain_class(PyTypeObject *type)
 {
     PyTypeObject *base = type;
@@ -53,7 +56,8 @@ int is_plain_class(PyTypeObject *type)
     if (!is_ours(type, sizeof(PyObject))) return 0;
     for (; base != &PyBaseObject_Type; base = base->tp_base) {
         if (base == NULL || !(base->tp_flags & Py_TPFLAGS_HEAPTYPE)) return 0;
-        if (((PyHeapTypeObject *)base)->ht_slots == NULL) return 0;      /* written in C: its members may be no objects */
+        int is_empty = Py_SIZE(base) == 0 && (base->tp_dealloc == type->tp_dealloc || type->tp_dealloc == release_object);
+        if (((PyHeapTypeObject *)base)->ht_slots == NULL && !is_empty) return 0;
         slots += Py_SIZE(base);                          /* the slots of a class */
     }
     return type->tp_basicsize == (Py_ssize_t)(sizeof(PyObject) + slots * sizeof(PyObject *));
@@ -95,8 +99,6 @@ static void drop_slots(PyObject *self, PyTypeObject *cls)
         else Py_DECREF(value);
     }
 }
-
-static void release_object(PyObject *self);
 
 static PER_THREAD int depth = 0; /* of nested releases */
 

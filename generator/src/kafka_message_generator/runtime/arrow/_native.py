@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 
 from .._base.message import Message
-from .._core.native import native_columns
+from .._core.native import native_columns, warn_refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +84,9 @@ def _plan(extension: Any, message: type[Message], has_unknown: bool) -> _DecodeP
     if has_unknown not in plans:
         try:
             plans[has_unknown] = _DecodePlan(extension, message._plan, has_unknown)
-        except (ValueError, AttributeError):  # the native code rejects the plan, or the class has no plan
+        except AttributeError:  # the class has no plan
             plans[has_unknown] = None
+        except ValueError as error:
+            plans[has_unknown] = None
+            warn_refused(message, error.with_traceback(None), stacklevel=5)
     return plans[has_unknown]
