@@ -92,8 +92,8 @@ PAYLOADS = {
     "window of 128 MiB": (frame(b"text", window=27), b"text"),
     "window of 1 GiB": (frame(b"text", window=30), "Frame requires too much memory for decoding"),
     "no zstd": (b"no zstd data", "Unknown frame descriptor"),
-    "dictionary": (MAGIC + b"\1\0\7" + bytes(8), "Dictionary mismatch"),
-    "reserved bit": (MAGIC + b"\x08" + bytes(8), "Unsupported frame parameter"),
+    "dictionary": (MAGIC + b"\1\0\7\1\0\0", "Dictionary mismatch"),
+    "reserved bit": (MAGIC + b"\x08\0\1\0\0", "Unsupported frame parameter"),
     "reserved block": (frame(b"")[:6] + b"\7\0\0", "Data corruption detected"),
 }
 
@@ -109,11 +109,17 @@ def test_both_libraries_give_the_same_result(engine: Installed, name: str) -> No
     assert str(caught.value) == f"the zstd data is damaged: {wanted}"
 
 
-def test_truncated_data_gives_the_text_before_its_end(engine: Installed) -> None:
+def test_truncated_data_is_refused_in_its_first_frame(engine: Installed) -> None:
+    """As in Kafka, which reads a complete frame before a truncated one."""
     one, two = frame(b"one"), frame(b"two")
-    found = [engine.zstd_decompress(memoryview((one + two)[:end]), 100) for end in range(len(one + two))]
-    head = [b""] * len(frame(b""))
-    assert found == [*head, b"", b"o", b"on", *[b"one" + text for text in (*head, b"", b"t", b"tw")]]
+    for end in range(1, len(one)):
+        with pytest.raises(CompressionError, match=r"^the zstd data is truncated$"):
+            engine.zstd_decompress(memoryview(one[:end]), 100)
+    assert engine.zstd_decompress(memoryview(one), 100) == b"one"
+    found = [
+        bytes(engine.zstd_decompress(memoryview((one + two)[:end]), 100)) for end in range(len(one), len(one + two))
+    ]
+    assert all(each.startswith(b"one") for each in found)
 
 
 @pytest.mark.parametrize("size", [0, 1, 256 * 1024, 1_000_001])
