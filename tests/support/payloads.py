@@ -223,6 +223,9 @@ def every_lz4(body: bytes, raw: Any) -> Iterator[tuple[str, bytes]]:
     yield "stored block of too many bytes", lz4_frame([stored(bytes(1 << 16) + b"x"), *one])[:90]
     yield "wrong size of a block", lz4_frame([struct.pack("<I", len(one[0])) + one[0][4:]])
     yield "wrong bytes in a block", lz4_frame([one[0][:-8] + b"\xff" * 8])
+    for size in (len(body), len(body) + 1, 60_000):
+        sized = struct.pack("<I", size) + one[0][4:]
+        yield f"size {size} in front of a block", lz4_frame([struct.pack("<I", len(sized)) + sized])
     yield "match behind the start", lz4_frame([struct.pack("<I", 9) + b"\x10a\xff\xff\x50abcd", *one])
     for cut in (1, 5, 7):
         yield f"first {cut} bytes", good[:cut]
@@ -306,6 +309,10 @@ def every() -> Iterator[Payload]:
     block = struct.pack("<I", len(whole)) + whole
     yield Payload("lz4: 120 KiB in a block of 256 KiB", LZ4, lz4_frame([block], sizes=0x50), 2, len(records))
     yield Payload("lz4: 120 KiB in a block of 64 KiB", LZ4, lz4_frame([block]), 2, len(records))
+    record = b"\x26\x00\xf0\x01\x00\x01\x18some letters\x00"  # from byte 2 on, it is a block itself
+    whole = bytes([0xF0, len(record) - 15]) + record
+    frame = lz4_frame([struct.pack("<I", len(whole)) + whole], sizes=0x70)
+    yield Payload("lz4: block that could start with its size", LZ4, frame, 2, 1)
 
 
 def named(codec: str, number: int, pairs: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, int, bytes]]:

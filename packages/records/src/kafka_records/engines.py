@@ -56,8 +56,11 @@ class Installed:
 
     def lz4_decompress(self, block: memoryview, output: memoryview) -> int:
         cramjam = self._package("cramjam", "lz4")
+        # cramjam takes the first four bytes as the size if it can, and else as part of the block. The size of `output`,
+        # 64 KiB to 4 MiB, cannot be part of it: it would be a match of 4 bytes before the start of the output.
+        sized = len(output).to_bytes(4, "little") + block
         try:
-            return int(cramjam.lz4.decompress_block_into(block, output))
+            return int(cramjam.lz4.decompress_block_into(sized, output))
         except cramjam.DecompressionError as error:
             raise CompressionError(f"the lz4 data is damaged: {error}") from error
 
