@@ -6,6 +6,7 @@ import io
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -77,6 +78,15 @@ def test_objects_without_the_core_read_what_kafka_reads(without_core: None) -> N
 
 def test_columns_without_the_core_read_what_kafka_reads(without_core: None) -> None:
     assert differences(columns) == []
+
+
+def test_columns_without_zstandard_name_it_only_for_truncated_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyarrow decompresses zstd for columns, but refuses truncated frames that Kafka reads."""
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    missing = "zstd needs the package zstandard, which is not installed: pip install zstandard"
+    found = differences(columns)
+    assert "zstd: two frames without the last 1 bytes" in {name for name, *_ in found}
+    assert {message.rpartition(": batch at byte 0: ")[2] for *_, message in found} == {missing}
 
 
 def test_log_prints_what_kafka_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

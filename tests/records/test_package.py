@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import kafka_records
 import pytest
@@ -70,6 +72,15 @@ def test_segments_without_the_extra_raise_module_not_found(package: str) -> None
         f"ModuleNotFoundError: kafka_records.segments needs the package {package}, which is not installed: "
         "pip install numpy pyarrow crc32c"
     )
+
+
+def test_extras_and_groups_install_every_codec() -> None:
+    """cramjam before 2.11 cannot decompress the lz4 blocks; columns need zstandard for truncated frames."""
+    root = Path(__file__).parents[2]
+    extras = tomllib.loads((root / "packages/records/pyproject.toml").read_text())["project"]["optional-dependencies"]
+    groups = tomllib.loads((root / "pyproject.toml").read_text())["dependency-groups"]
+    for packages in (extras["arrow"], extras["compression"], groups["arrow"], groups["compression"]):
+        assert {"cramjam>=2.11", "zstandard>=0.23"} <= {*packages}
 
 
 def test_record_objects_import_no_third_party_package() -> None:

@@ -1,4 +1,4 @@
-"""Codecs from optional packages: ``cramjam`` (snappy, lz4) and ``zstandard`` (zstd). The extra ``compression`` has both.
+"""Codecs from optional packages: ``cramjam`` (snappy, lz4) and ``zstandard`` (zstd). The extras have both.
 
 Since Python 3.14, zstd comes from the standard library.
 """
