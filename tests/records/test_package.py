@@ -70,7 +70,7 @@ def test_segments_without_the_extra_raise_module_not_found(package: str) -> None
     code = f"import sys; sys.modules[{package!r}] = None; from kafka_records.segments import read_segments"
     assert last_lines(code)[-1] == (
         f"ModuleNotFoundError: kafka_records.segments needs the package {package}, which is not installed: "
-        "pip install numpy pyarrow crc32c"
+        "pip install numpy pyarrow crc32c cramjam zstandard"
     )
 
 

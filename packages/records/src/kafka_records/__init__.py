@@ -69,7 +69,8 @@ def _find(package: str, modules: dict[str, str], name: str) -> object:
     except ModuleNotFoundError as error:
         if error.name not in ("numpy", "pyarrow"):
             raise
-        text = f"{package} needs the package {error.name}, which is not installed: pip install numpy pyarrow crc32c"
+        remedy = "pip install numpy pyarrow crc32c cramjam zstandard"
+        text = f"{package} needs the package {error.name}, which is not installed: {remedy}"
         raise ModuleNotFoundError(text, name=error.name) from error
     value: object = getattr(module, name)
     setattr(parent, name, value)
