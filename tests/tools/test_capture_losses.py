@@ -13,7 +13,7 @@ from kafka_messages import MetadataRequest, MetadataResponse
 from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_messages_tools.capture import Capture, End, to_line
-from kafka_messages_tools.command._capture_report import is_partial
+from kafka_messages_tools.command._capture_report import is_partial, report_lines
 from kafka_messages_tools.packets.segments import ACK, FIN, RST
 from tests.support.command import RunCommand
 from tests.support.packets import RESET, Talk, pcap
@@ -193,6 +193,12 @@ def test_data_after_the_end_is_read_and_counted() -> None:
     assert [end.connection.continued for end in ends] == [0, 1]
     assert capture.report.counts["connections that go on after their end"] == 1
     assert is_partial(capture.report)
+
+
+def test_summary_names_one_connection_that_goes_on() -> None:
+    _, _, capture = events_of(list(exchanged(exchanged(Talk().open(), 1).close(), 2).packets()))
+    line = "8 packets; 8 segments; 2 connections; 2 connections of Kafka; 2 exchanges"
+    assert list(report_lines(capture.report)) == [f"{line}; 1 connection that goes on after its end"]
 
 
 def test_missing_bytes_of_other_protocols_do_not_count() -> None:

@@ -32,7 +32,7 @@ def _words(what: str, count: int) -> str:
     noun, _, rest = what.partition(" ")
     if count != 1 or not noun.endswith("s"):
         return what
-    return f"{noun[:-1]} {rest}".rstrip().replace(" their ", " its ")
+    return f"{noun[:-1]} {rest}".rstrip().replace(" their ", " its ").replace(" go on ", " goes on ")
 
 
 def client_lines(clients: Iterable[Client]) -> Iterator[str]:
