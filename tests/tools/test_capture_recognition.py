@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import struct
 import subprocess
@@ -207,6 +208,68 @@ def test_responses_without_requests_are_listed(is_whole: bool, count: int, ports
     assert [each.response_problem for each in found] == ["its request was not captured"] * count
     assert str(found[0].server) == "10.0.0.2:9092"
     assert is_partial(capture.report)
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["SYN-ACK", "without beginning"])
+@pytest.mark.parametrize("is_closed", [True, False], ids=["FIN", "open"])
+def test_packets_of_the_server_alone_are_listed(is_closed: bool, is_whole: bool) -> None:
+    """The acknowledgments of the server prove the requests, which were not captured."""
+    talk = Talk().open() if is_whole else Talk()
+    for number in range(5, 8):
+        talk.say(heartbeat(number)).say(answer(number), from_client=False)
+    if is_closed:
+        talk.close()
+    talk.segments = [each for each in talk.segments if each[:2] == struct.pack(">H", talk.server)]
+    found, capture = capture_of(talk)
+    assert [each.response_problem for each in found] == ["its request was not captured"] * 3
+    assert str(found[0].server) == "10.0.0.2:9092"
+    assert is_partial(capture.report)
+
+
+def test_patterns_of_responses_are_limited_by_the_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lost direction of responses has candidates every eight bytes."""
+    made = 0
+    compile_pattern = re.compile
+
+    def counting(*words: Any) -> re.Pattern[bytes]:
+        nonlocal made
+        made += 1
+        return compile_pattern(*words)
+
+    talk = Talk().open()
+    for number in range(100):
+        talk.say(heartbeat(number))
+    talk.say(b"\xff\xff\xff\xfe" + struct.pack(">ii", 101, 99) * 2000, from_client=False)
+    monkeypatch.setattr("kafka_messages_tools.capture.plausible.re.compile", counting)
+    found, capture = capture_of(talk)
+    assert (len(found), capture.report.counts["bytes of responses not understood"]) == (100, 16_004)
+    assert made < 2 * len(talk.segments)
+
+
+@pytest.mark.parametrize(
+    ("name", "cut"),
+    [*((name, cut) for name in ("c", "rdkafka") for cut in range(1, 17)), (None, 3), (None, 7), ("", 10)],
+)
+def test_exchanges_after_a_cut_request_are_listed(name: str | None, cut: int) -> None:
+    """The rest of the first request may look like the start of a long one."""
+    talk = Talk()
+    for number in range(1, 6):
+        data = encode_request(MetadataRequest(topics=None), 12, number, name)
+        talk.say(data[cut:] if number == 1 else data)
+        talk.say(encode_response(MetadataResponse(), 12, number), from_client=False)
+    found, capture = capture_of(talk)
+    assert [each for each in listed(found) if each[0] != "?"] == [("3 v12", True)] * 4
+    assert is_partial(capture.report)
+
+
+def test_request_that_names_its_client_is_listed_while_a_longer_one_is_awaited() -> None:
+    start = struct.pack(">ihhih", 0x10000, 3, 12, 1, -1)
+    talk = Talk().say(b"\0\0" + start)
+    for number in range(2, 40):
+        talk.say(heartbeat(number)).say(answer(number), from_client=False)
+    capture = Capture(io.BytesIO(pcap(talk.packets())))
+    assert listed([next(iter(capture))]) == [("12 v1", True)]
+    assert capture.report.counts["packets"] == 3
 
 
 def test_client_with_an_empty_id_is_named(run_command: RunCommand, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ class ClientDetector:
         self._budget.used += (len(piece.data) + 256) * _COPIES
         client = self._by_port() if self._ports else self._by_requests(piece)
         if client is None and (self._size > MOST_UNDECIDED or self._budget.is_exceeded):
-            client = self.by_responses()
+            client = self.at_end()
             if client is None:
                 raise NotKafka(self.other_traffic)
         return client
@@ -126,13 +126,21 @@ class ClientDetector:
             pieces = self.pieces
         return next((trial.client for each in pieces for trial in self._trials if trial.has_frame(each)), None)
 
-    def by_responses(self) -> SocketAddress | None:
+    def at_end(self) -> SocketAddress | None:
+        """Return the Kafka client, or None if it is not known; nothing follows."""
+        last = {piece.source: piece for piece in self.pieces}.values()
+        ends = [each._replace(offset=each.offset + len(each.data) + each.missing, data=b"", missing=1) for each in last]
+        tried = ((trial, end) for trial in self._trials for end in ends if end.source == trial.client)
+        return self._by_responses() or next((trial.client for trial, end in tried if trial.has_frame(end)), None)
+
+    def _by_responses(self) -> SocketAddress | None:
         """Return the Kafka client if only the other side sent data: responses with increasing correlation ids."""
         one, other = self._connection.client, self._connection.server
-        sources = {piece.source for piece in self.pieces}
+        sources = {piece.source for piece in self.pieces if piece.data}
         if len(sources) != 1 or (self._connection.is_whole and one in sources):
             return None
-        data = b"".join(piece.data + bytes(min(piece.missing, MOST_UNSURE)) for piece in self.pieces)
+        sent = (piece for piece in self.pieces if piece.source in sources)
+        data = b"".join(piece.data + bytes(min(piece.missing, MOST_UNSURE)) for piece in sent)
         ids, at = [], 0
         while at + 8 <= len(data):
             size, number = _response_start.unpack_from(data, at)

@@ -7,6 +7,8 @@ decoded bytes is limited by the number of bytes searched.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from itertools import islice
+from re import Pattern
 from struct import Struct
 
 from . import plausible
@@ -16,6 +18,8 @@ from .plausible import Plausibility
 MOST_UNSURE = 1 << 20
 # Maximum number of bytes decoded per byte searched.
 MOST_DECODED = 4
+# Number of segments whose starts are compared while a frame is incomplete.
+_MOST_STARTS = 64
 # Number of bytes that show whether a response may begin: size and correlation id.
 RESPONSE_START = 8
 _size = Struct(">i")
@@ -72,25 +76,44 @@ class FrameSearch:
         ``offset`` is the stream offset of ``data``. With ``is_last``, the bytes after ``data`` are missing.
         """
         at = 0
+        responses = plausible.response_pattern(islice(reversed(self._expected), 0 if self._is_request else 64))
         while True:
-            at = self._candidate(data, offset, at)
+            at = self._candidate(data, offset, at, responses)
             if len(data) - at < self._needed:
                 return at, False
             found = self._is_frame(data, offset, at, is_last)
+            if found is None and (named := self._named(data, offset, at)):
+                return named, True
             if found is not False:
                 return at, bool(found)
             at += 1
 
-    def _candidate(self, data: bytearray, offset: int, at: int) -> int:
+    def _candidate(self, data: bytearray, offset: int, at: int, responses: Pattern[bytes]) -> int:
         if self._is_request:
             found = self._plausibility.find_request(data, at)
         else:
-            found = plausible.find_response(data, list(self._expected)[-64:], at)
+            match = responses.search(data, at)
+            found = match.start() if match else max(len(data) - RESPONSE_START + 1, at)
         while self._starts and (start := self._starts[0] - offset) < found:
             if start >= at and self._may_begin(data, start):
                 return start
             self._starts.popleft()
         return found
+
+    def _named(self, data: bytearray, offset: int, after: int) -> int | None:
+        """Return the position of a later request that begins with one of the last segments and names its client."""
+        places = (start - offset for start in islice(reversed(self._starts), _MOST_STARTS))
+        found = [at for at in places if after < at <= len(data) - self._needed and self._is_named(data, at)]
+        return min(found, default=None)
+
+    def _is_named(self, data: bytearray, at: int) -> bool:
+        end = at + 4 + _size.unpack_from(data, at)[0]
+        return (
+            self._is_request
+            and (len(data) - end < self._needed or self._may_begin(data, end))
+            and self._plausibility.may_be_request(data, at)
+            and self._plausibility.names_client(data, at)
+        )
 
     def _may_begin(self, data: bytearray, at: int) -> bool:
         if self._is_request:
@@ -110,8 +133,7 @@ class FrameSearch:
         if is_aligned and self._is_trial and self._is_request:
             key, version, number = _essential.unpack_from(data, at + 4)
             self._expected[number] = key, version
-            is_named = self._plausibility.may_be_request(data, at) and self._plausibility.names_client(data, at)
-            if is_named and is_followed:
+            if self._is_named(data, at):
                 return True
         if size > MOST_UNSURE:
             return False

@@ -139,7 +139,7 @@ class _KafkaStream:
         if self._is_other:
             return
         try:
-            if not self.framers and (client := self._detector.by_responses()) is not None:
+            if not self.framers and (client := self._detector.at_end()) is not None:
                 yield from self._begin(client)
             for framer in self.framers.values():
                 yield from framer.end()

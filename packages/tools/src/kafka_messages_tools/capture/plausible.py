@@ -111,12 +111,7 @@ class Plausibility:
         return True
 
 
-def find_response(data: bytes | bytearray, expected: Iterable[int], start: int = 0) -> int:
-    """Return the offset of a response with an expected id, or the offset to resume at: fewer than 8 bytes before the end."""
-    ids = [correlation_id.to_bytes(4, "big", signed=True) for correlation_id in expected]
-    if ids:
-        pattern = re.compile(rb"(?=[\x00-\x3f]...(?:" + b"|".join(map(re.escape, ids)) + rb"))", re.DOTALL)
-        found = pattern.search(data, start)
-        if found is not None:
-            return found.start()
-    return max(len(data) - 7, start)
+def response_pattern(expected: Iterable[int]) -> re.Pattern[bytes]:
+    """Return a pattern of the offsets of responses with these correlation ids."""
+    ids = (re.escape(correlation_id.to_bytes(4, "big", signed=True)) for correlation_id in expected)
+    return re.compile(rb"(?=[\x00-\x3f]...(?:" + (b"|".join(ids) or b"(?!)") + rb"))", re.DOTALL)
