@@ -172,8 +172,13 @@ class _Tracker:
         direction = tracked.directions[segment.source]
         if not segment.flags & SYN:
             length = len(segment.data) + segment.missing
-            is_old = direction.base is not None and direction.offset(segment.sequence) + length <= direction.next
-            return bool(tracked.is_ended and length and not is_old and not segment.flags & RST)
+            if not length or segment.flags & RST or not tracked.is_closing:
+                return False
+            if direction.base is None:
+                return tracked.is_ended
+            start = direction.offset(segment.sequence)
+            is_near = start >= max(direction.next - LARGEST_WINDOW, 0)
+            return not is_near or (tracked.is_ended and start + length > direction.next)
         if direction.base is None:
             return tracked.is_ended or tracked.directions[tracked.other(segment.source)].reset is not None
         return (segment.sequence + 1 - direction.base) % (1 << 32) != 0
