@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,59 @@ def test_data_after_the_end_is_read_and_counted() -> None:
     assert [end.connection.continued for end in ends] == [0, 1]
     assert capture.report.counts["connections that go on after their end"] == 1
     assert is_partial(capture.report)
+
+
+@pytest.mark.parametrize("wait", [0, 5_000, 500_000], ids=["at once", "5 s", "500 s"])
+@pytest.mark.parametrize("starts", [(5, 5), (2_000_000_000, 2_000_000_000)], ids=["near", "far"])
+@pytest.mark.parametrize("finish", [fins, reset], ids=["FIN", "RST"])
+def test_reused_port_with_lower_sequence_numbers_is_another_connection(
+    finish: Callable[[Talk], None], starts: tuple[int, int], wait: int
+) -> None:
+    """A packet takes a millisecond; the SYN of the second connection was not captured."""
+    first = exchanged(Talk(starts=(3_000_000_000, 3_000_000_000) if starts[0] > 5 else (1000, 5000)).open(), 1)
+    finish(first)
+    made = [
+        *pcap_records([*first.packets()], 0),
+        *pcap_records([*exchanged(Talk(starts=starts), 2, 3).packets()], wait),
+    ]
+    capture = Capture(io.BytesIO(pcap([]) + b"".join(made)))
+    found = [each for each in capture.events() if not isinstance(each, End)]
+    assert [(each.connection.number, each.response is not None) for each in found] == [(1, True), (2, True), (2, True)]
+    assert capture.report.counts["bytes retransmitted"] == 0
+    assert is_partial(capture.report)
+
+
+def pcap_records(packets: list[bytes], wait: int) -> list[bytes]:
+    """Return the records of packets, the first after ``wait`` milliseconds."""
+    times = (divmod(1_700_000_000_000 + wait + number, 1000) for number in range(len(packets)))
+    sizes = ((len(packet), len(packet)) for packet in packets)
+    return [
+        struct.pack("<IIII", seconds, rest * 1000, *size) + packet
+        for (seconds, rest), size, packet in zip(times, sizes, packets, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("captured", range(4, 8))
+def test_response_without_its_correlation_id_was_not_captured(captured: int) -> None:
+    talk = Talk().open().say(request(1)).say(response(1)[:captured], from_client=False)
+    talk.next[1] += len(response(1)) - captured
+    found, ends, _ = events_of(list(talk.close(by_client=False).packets()))
+    missing = len(response(1)) - captured
+    assert found[0].response_problem == f"the response was not captured ({missing} bytes missing)"
+    assert [end.missing for end in ends] == [missing]
+
+
+@pytest.mark.parametrize("by_client", [True, False], ids=["client closes", "server closes"])
+@pytest.mark.parametrize("captured", [4, 6, 11])
+def test_request_without_its_correlation_id_may_have_been_answered(captured: int, by_client: bool) -> None:
+    talk = exchanged(Talk().open(), 1).say(request(2)[:captured])
+    talk.next[0] += len(request(2)) - captured
+    talk.say(response(2), from_client=False).close(by_client=by_client)
+    found, _, _ = events_of(list(talk.packets()))
+    assert [each.response_problem for each in found] == [
+        "", "no response was captured", "its request was not captured"
+    ]  # fmt: skip
+    assert [each.closed_by for each in found] == [None, None, None]
 
 
 def test_summary_names_one_connection_that_goes_on() -> None:

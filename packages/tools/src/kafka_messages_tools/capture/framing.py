@@ -270,6 +270,7 @@ class _Framer:
         assert self._damaged is not None
         offset, size, data, first = self._damaged
         self._damaged = None
+        self.missing = 0 if len(data) >= 4 else size - len(data)  # without its correlation id, it answers no request
         self._budget.used -= len(data)
         return self._frame(offset, size, data, first, packet, time)
 
@@ -349,7 +350,6 @@ class _Framer:
         self._skip -= count
         if not self._skip and self._damaged is not None:
             yield self._given(piece.packet, piece.time_ns)
-            self.missing = 0
         return data[count:]
 
     def _hole(self, piece: TcpSegment) -> Iterator[Frame]:

@@ -160,9 +160,14 @@ class Exchange:
     @property
     def closed_by(self) -> Literal["client", "server"] | None:
         """Side that closed the connection before the response, or None; also None if the response may be missing."""
-        if self.end is None or self.end.closed_by is None or self.end.missing:
+        if self.end is None or self.end.closed_by is None or self.end.missing or not self._has_id:
             return None
         return "client" if self.end.closed_by == self.client else "server"
+
+    @property
+    def _has_id(self) -> bool:
+        """True if the request has the bytes by which a response is found."""
+        return self.request_frame is None or len(self.request_frame.data) >= _essential.size or self.is_token
 
     @property
     def unsupported(self) -> str:
