@@ -157,6 +157,50 @@ def test_requests_cut_by_the_snap_length_are_listed_without_the_beginning_of_the
     ]
 
 
+@pytest.mark.parametrize("server", [9092, 19092])
+@pytest.mark.parametrize("captured", range(14))
+@pytest.mark.parametrize("name", ["me", None], ids=["client id", "null client id"])
+def test_requests_cut_before_their_client_id_are_listed_on_the_default_port(
+    name: str | None, captured: int, server: int
+) -> None:
+    talk = Talk(server=server).open()
+    for number in (1, 2, 3):
+        talk.say(heartbeat(number, name)).say(answer(number), from_client=False)
+    found, capture = capture_of(talk.close(), snap=40 + captured)
+    if server == 9092 and captured >= 6:
+        assert [each.request_problem for each in found if each.request_frame] == [
+            f"{captured - 4} of {len(heartbeat(1, name)) - 4} bytes were captured"
+        ] * 3
+    assert is_partial(capture.report)
+
+
+def test_first_request_with_a_lost_rest_is_listed() -> None:
+    talk = Talk().open().say(heartbeat(1)[:13])
+    talk.next[0] += len(heartbeat(1)) - 13
+    found, capture = capture_of(talk.say(answer(1), from_client=False).close(by_client=False))
+    assert listed(found) == [("12 v1", True)]
+    assert capture.report.unread == len(heartbeat(1)) - 13
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "without beginning"])
+@pytest.mark.parametrize(
+    ("first", "unread"), [(b"a", 42), (b"\x7f\xf0\1", 42), (b"GET / HTTP/1.1\r\n\r\n", 0)], ids=["byte", "size", "HTTP"]
+)
+def test_missing_bytes_of_an_undecided_connection_count(first: bytes, unread: int, is_whole: bool) -> None:
+    talk = (Talk().open() if is_whole else Talk()).say(first)
+    talk.next[0] += 42
+    talk.segments.append(talk.made(b"", from_client=False))
+    found, capture = capture_of(talk.close())
+    assert (listed(found), capture.report.unread) == ([], unread)
+
+
+def test_connection_whose_data_is_all_missing_is_incomplete() -> None:
+    talk = Talk().open()
+    talk.next = [each + 42 for each in talk.next]
+    found, capture = capture_of(talk.close())
+    assert (listed(found), capture.report.unread) == ([], 84)
+
+
 # First bytes of requests and responses of other protocols, made from their specifications: FastCGI (section 8), Raft of
 # Dragonboat, DCE/RPC with big-endian data, OpenFlow 1.0, SMPP 3.4 and the tick of AFP's DSI.
 OTHERS = {

@@ -24,6 +24,8 @@ _COPIES = 3
 _FIRST_BYTES = 1024
 # Largest difference of the correlation ids of consecutive responses; requests without response are between them.
 _MOST_SKIPPED = 16
+# Number of bytes that show whether a connection to the default port may begin with a request: size and API key.
+_FEWEST = 6
 # Default port of brokers.
 _KAFKA_PORT = 9092
 # Size and correlation id.
@@ -95,6 +97,13 @@ class ClientDetector:
         return pieces
 
     @property
+    def missing(self) -> int:
+        """Number of missing bytes that may be Kafka's: 0 if the protocol is known."""
+        sources = (self._connection.client, self._connection.server)
+        is_known = any(self._plausibility.other_protocol(self._first_bytes(source)) for source in sources)
+        return 0 if is_known else sum(piece.missing for piece in self.pieces)
+
+    @property
     def other_traffic(self) -> str:
         """Counter of connections without Kafka traffic, with the protocol of the first bytes if it is known."""
         sources = (self._connection.client, self._connection.server)
@@ -117,11 +126,16 @@ class ClientDetector:
             first = next((each for each in self.pieces if each.source == clients[0]), None)
             if self._connection.is_whole and (first is None or first.data):
                 start = self._first_bytes(clients[0])
-                if len(start) < plausible.START:
+                is_cut = any(each.missing and each.source == clients[0] for each in self.pieces)
+                if len(start) < plausible.START and not is_cut:
                     return None
-                if not self._plausibility.may_be_request(start, is_known=False):
+                # Bytes of the client id's length that were not captured count as 0.
+                head = start if len(start) >= plausible.START else start[:12].ljust(plausible.START, b"\0")
+                if len(start) >= _FEWEST and not self._plausibility.may_be_request(head, is_known=False):
                     raise NotKafka(self.other_traffic)
                 clients.pop()
+                if _FEWEST <= len(start) < plausible.START and self._connection.server.port == _KAFKA_PORT:
+                    return self._connection.client
             self._trials = [_Searches(self._connection, client, self._plausibility) for client in clients]
             pieces = self.pieces
         return next((trial.client for each in pieces for trial in self._trials if trial.has_frame(each)), None)
@@ -157,6 +171,6 @@ class ClientDetector:
         for piece in self.pieces:
             if piece.source == source:
                 data += piece.data[:_FIRST_BYTES]
-                if len(data) >= _FIRST_BYTES:
+                if piece.missing or len(data) >= _FIRST_BYTES:
                     break
         return data

@@ -146,6 +146,7 @@ class _KafkaStream:
         except NotKafka as reason:
             self._ignore_connection(str(reason))
         if self._detector.pieces:
+            self.report.unread += self._detector.missing
             self._ignore_connection(self._detector.other_traffic)
 
     def _begin(self, client: SocketAddress) -> Iterator[Frame]:
