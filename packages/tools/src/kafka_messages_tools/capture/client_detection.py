@@ -99,8 +99,8 @@ class ClientDetector:
     @property
     def missing(self) -> int:
         """Number of missing bytes that may be Kafka's: 0 if the protocol is known."""
-        sources = (self._connection.client, self._connection.server)
-        is_known = any(self._plausibility.other_protocol(self._first_bytes(source)) for source in sources)
+        starts = map(self._first_bytes, (self._connection.client, self._connection.server))
+        is_known = any(map(self._plausibility.other_protocol, starts))
         return 0 if is_known else sum(piece.missing for piece in self.pieces)
 
     @property
@@ -126,11 +126,11 @@ class ClientDetector:
             first = next((each for each in self.pieces if each.source == clients[0]), None)
             if self._connection.is_whole and (first is None or first.data):
                 start = self._first_bytes(clients[0])
-                is_cut = any(each.missing and each.source == clients[0] for each in self.pieces)
-                if len(start) < plausible.START and not is_cut:
-                    return None
-                # Bytes of the client id's length that were not captured count as 0.
-                head = start if len(start) >= plausible.START else start[:12].ljust(plausible.START, b"\0")
+                if len(start) < plausible.START:
+                    if not any(each.missing and each.source == clients[0] for each in self.pieces):
+                        return None
+                    start = start[:12]  # without the length of the client id, which counts as 0
+                head = start.ljust(plausible.START, b"\0")
                 if len(start) >= _FEWEST and not self._plausibility.may_be_request(head, is_known=False):
                     raise NotKafka(self.other_traffic)
                 clients.pop()

@@ -37,11 +37,8 @@ class Client:
     @property
     def lacking(self) -> list[tuple[int, int, str]]:
         """API keys and versions in use that the package's Kafka release does not support, with the reason."""
-        found = (
-            (key, version, unsupported_version(self.package.api(key), version))
-            for key, version in sorted(self.versions)
-        )
-        return [(key, version, why) for key, version, why in found if why]
+        found = ((*each, unsupported_version(self.package.api(each[0]), each[1])) for each in sorted(self.versions))
+        return [each for each in found if each[2]]
 
     @property
     def releases(self) -> tuple[str, ...] | None:
@@ -56,9 +53,7 @@ class Client:
     @property
     def unreleased(self) -> list[tuple[int, int]]:
         """API keys and versions in use that no known Kafka release has; empty without the component ``history``."""
-        if self.package.optional("history") is None:
-            return []
-        return [each for each in self.versions if _in_history(self.package, "since", *each) is None]
+        return [each[:2] for each in self._in_history("since") if each[2] is None]
 
     @property
     def needing(self) -> list[tuple[int, int, str]]:
@@ -67,7 +62,7 @@ class Client:
         Empty without the component ``history``.
         """
         first = getattr(self.package.optional("history"), "RELEASES", (None,))[0]
-        return [each for each in self._in_history("since") if each[2] != first]
+        return [each for each in self._in_history("since") if each[2] not in (None, first)]
 
     @property
     def gaps(self) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -75,7 +70,7 @@ class Client:
 
         Empty without the component ``history``.
         """
-        return self._in_history("gaps")
+        return [each for each in self._in_history("gaps") if each[2]]
 
     @property
     def failing(self) -> list[tuple[int, int, str]]:
@@ -83,13 +78,12 @@ class Client:
 
         Empty without the component ``history``.
         """
-        return self._in_history("until")
+        return [each for each in self._in_history("until") if each[2]]
 
     def _in_history(self, name: str) -> list[tuple[int, int, Any]]:
-        found = (
-            (key, version, _in_history(self.package, name, key, version)) for key, version in sorted(self.versions)
-        )
-        return [each for each in found if each[2]]
+        look_up: Any = getattr(self.package.optional("history"), name, None)
+        used = ((*each, self.package.api(each[0])) for each in sorted(self.versions)) if look_up else ()
+        return [(key, version, api and look_up(api.request_name, version)) for key, version, api in used]
 
     def to_object(self) -> dict[str, object]:
         """Return all data as a value for ``json.dumps``."""
@@ -120,12 +114,6 @@ def api_name(package: Package, key: int) -> str:
     """Return the name of an API, or ``API 99`` if unknown."""
     api = package.api(key)
     return f"API {key}" if api is None else api.name
-
-
-def _in_history(package: Package, name: str, key: int, version: int) -> Any:
-    """Call ``since``, ``until`` or ``gaps`` of the component ``history``; None without it, or for an unknown API."""
-    api, history = package.api(key), package.optional("history")
-    return None if api is None or history is None else getattr(history, name)(api.request_name, version)
 
 
 # Client id, software name and version, and whether the client is unknown.

@@ -82,7 +82,7 @@ class FrameSearch:
             if len(data) - at < self._needed:
                 return at, False
             found = self._is_frame(data, offset, at, is_last)
-            if found is None and (named := self._named(data, offset, at)):
+            if found is None and self._is_request and (named := self._named(data, offset, at)):
                 return named, True
             if found is not False:
                 return at, bool(found)
@@ -108,12 +108,8 @@ class FrameSearch:
 
     def _is_named(self, data: bytearray, at: int) -> bool:
         end = at + 4 + _size.unpack_from(data, at)[0]
-        return (
-            self._is_request
-            and (len(data) - end < self._needed or self._may_begin(data, end))
-            and self._plausibility.may_be_request(data, at)
-            and self._plausibility.names_client(data, at)
-        )
+        is_followed = len(data) - end < self._needed or self._may_begin(data, end)
+        return is_followed and self._plausibility.may_be_request(data, at) and self._plausibility.names_client(data, at)
 
     def _may_begin(self, data: bytearray, at: int) -> bool:
         if self._is_request:
@@ -138,7 +134,7 @@ class FrameSearch:
         if size > MOST_UNSURE:
             return False
         if left < 0 and is_last:
-            return is_aligned and not (self._is_trial and self._is_request) and self._is_known(data, at)
+            return is_aligned and not (self._is_trial and self._is_request) and self.is_known(data, at)
         if left < 0 or (0 < left < self._needed and not is_last):
             return None
         if is_aligned and is_followed and not self._is_trial:
@@ -146,12 +142,15 @@ class FrameSearch:
         if size > self._allowance:
             return False
         self._allowance -= size
-        frame = bytes(data[at:end])
+        payload = bytes(data[at + 4 : end])
         if self._is_request:
-            return self._plausibility.is_likely_request(frame, is_followed)
-        return self._plausibility.is_response(frame[4:], self._expected)
+            return self._plausibility.is_request(payload, is_followed and self._plausibility.names_client(data, at))
+        return self._plausibility.is_response(payload, self._expected)
 
-    def _is_known(self, data: bytearray, at: int) -> bool:
+    def is_known(self, data: bytearray, at: int = 0) -> bool:
+        """Check whether a request of a known API, or a response to a request in ``expected``, may begin at ``at``."""
+        if len(data) - at < self._needed:
+            return False
         if self._is_request:
             return self._plausibility.may_be_request(data, at)
         return _size.unpack_from(data, at + 4)[0] in self._expected

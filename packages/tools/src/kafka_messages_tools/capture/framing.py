@@ -17,7 +17,7 @@ from ..packets.report import CaptureReport
 from ..packets.segments import SocketAddress
 from . import plausible
 from .client_detection import ClientDetector, NotKafka, other_traffic
-from .frame_search import RESPONSE_START, Budget, Expected, FrameSearch
+from .frame_search import Budget, Expected, FrameSearch
 from .plausible import Plausibility
 from .reassembly import End, TcpConnection, TcpSegment
 
@@ -191,14 +191,6 @@ class _KafkaStream:
             if len(self.expected) > MOST_EXPECTED:
                 self.expected.popitem(last=False)
 
-    def other_protocol(self, data: bytearray, is_request: bool) -> str | None:
-        """Return the protocol that the data looks like, or None if it may start with a request or response."""
-        if is_request:
-            fits = len(data) >= plausible.START and self.plausibility.may_be_request(data)
-        else:
-            fits = len(data) >= RESPONSE_START and _size.unpack_from(data, 4)[0] in self.expected
-        return None if fits else self.plausibility.other_protocol(data)
-
 
 class _Framer:
     def __init__(self, stream: _KafkaStream, source: SocketAddress, is_request: bool) -> None:
@@ -322,7 +314,8 @@ class _Framer:
     def _invalid(self, size: int) -> str:
         """Return why the buffer does not start with a frame, or "". Raises NotKafka if the stream does not either."""
         why = "" if 0 <= size <= LARGEST else f"has an invalid length of {size} bytes"
-        if (looks_like := self._stream.other_protocol(self._buffer, self._is_request)) is None:
+        looks_like = self._stream.plausibility.other_protocol(self._buffer)
+        if looks_like is None or self._search.is_known(self._buffer):
             return why
         why = why or ("is not a known request" if self._is_request else "matches no request")
         why = f"{why}; this looks like {looks_like}"

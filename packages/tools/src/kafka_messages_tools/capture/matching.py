@@ -160,14 +160,10 @@ class Exchange:
     @property
     def closed_by(self) -> Literal["client", "server"] | None:
         """Side that closed the connection before the response, or None; also None if the response may be missing."""
-        if self.end is None or self.end.closed_by is None or self.end.missing or not self._has_id:
+        has_no_id = self.request_frame is not None and len(self.request_frame.data) < _essential.size
+        if self.end is None or self.end.closed_by is None or self.end.missing or (has_no_id and not self.is_token):
             return None
         return "client" if self.end.closed_by == self.client else "server"
-
-    @property
-    def _has_id(self) -> bool:
-        """True if the request has the bytes by which a response is found."""
-        return self.request_frame is None or len(self.request_frame.data) >= _essential.size or self.is_token
 
     @property
     def unsupported(self) -> str:

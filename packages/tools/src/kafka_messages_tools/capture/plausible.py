@@ -68,21 +68,10 @@ class Plausibility:
                 return found.start()
         return max(len(data) - START + 1, start)
 
-    def is_request(self, payload: bytes) -> bool:
-        """Check whether a frame decodes completely as a request."""
+    def is_request(self, payload: bytes, is_named: bool = False) -> bool:
+        """Check whether a frame decodes as a request; if ``is_named``, with any version and bytes after the message."""
         try:
-            return not self._protocol.decode_request(payload).trailing
-        except self._error:
-            return False
-
-    def is_likely_request(self, frame: bytes, is_followed: bool) -> bool:
-        """Check whether a size-prefixed frame decodes as a request.
-
-        With a client id and ``is_followed``, bytes may follow the message, and the version may be unknown.
-        """
-        is_named = is_followed and self.names_client(frame)
-        try:
-            return not self._protocol.decode_request(frame[4:]).trailing or is_named
+            return not self._protocol.decode_request(payload).trailing or is_named
         except self._unsupported:
             return is_named
         except self._error:
@@ -104,10 +93,8 @@ class Plausibility:
             return False
         try:
             self._protocol.decode_response(payload, *key_and_version)
-        except (self._unsupported, self._protocol.UnknownApiError):
-            return True
-        except self._error:
-            return False
+        except self._error as error:
+            return isinstance(error, (self._unsupported, self._protocol.UnknownApiError))
         return True
 
 

@@ -177,8 +177,8 @@ class _Tracker:
             if direction.base is None:
                 return tracked.is_ended
             start = direction.offset(segment.sequence)
-            is_near = start >= max(direction.next - LARGEST_WINDOW, 0)
-            return not is_near or (tracked.is_ended and start + length > direction.next)
+            is_far = start < max(direction.next - LARGEST_WINDOW, 0)
+            return is_far or (tracked.is_ended and start + length > direction.next)
         if direction.base is None:
             return tracked.is_ended or tracked.directions[tracked.other(segment.source)].reset is not None
         return (segment.sequence + 1 - direction.base) % (1 << 32) != 0

@@ -67,12 +67,8 @@ def _releases(client: Client) -> str:
         return "no Kafka release supports all these versions"
     missing = sorted({release for _, _, releases in client.gaps for release in releases})
     words = f"Kafka {found[0]} supports" if len(found) == 1 else f"Kafka {found[0]} to {found[-1]} support"
-    words += (
-        " all other versions"
-        if client.unreleased
-        else " all these versions" + (f", except {', '.join(missing)}" if missing else "")
-    )
-    newest = [
-        f"{api_name(client.package, key)} v{version}" for key, version, release in client.needing if release == found[0]
-    ]
+    exceptions = f", except {', '.join(missing)}" if missing else ""
+    words += " all other versions" if client.unreleased else f" all these versions{exceptions}"
+    needing = (each for each in client.needing if each[2] == found[0])
+    newest = [f"{api_name(client.package, key)} v{version}" for key, version, _ in needing]
     return f"{words}; older releases lack {', '.join(newest)}" if newest else words
