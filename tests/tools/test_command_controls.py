@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from kafka_messages.protocol import encode_request
 from kafka_records import Record, write_batch
 
 from kafka_messages_tools.command import main
+from kafka_messages_tools.command._output import STYLES
 from kafka_messages_tools.text import safe
 from kafka_protocol_pages.cli import main as pages
 from tests.support.command import RunCommand, rows
@@ -32,6 +34,11 @@ def write_log(folder: Path, batch: bytes, name: str = "00000000000000000000.log"
 
 def unsafe(*texts: str) -> set[str]:
     return {each for text in texts for each in UNSAFE if each in text}
+
+
+def uncolored(text: str) -> str:
+    """Remove the codes of the program's own styles."""
+    return re.sub(rf"\x1b\[(0|{'|'.join(STYLES.values())})m", "", text)
 
 
 def test_control_characters_are_escaped_as_in_json() -> None:
@@ -65,9 +72,17 @@ def test_values_of_messages_and_records_are_escaped(run_command: RunCommand, tmp
     ):
         _, out, err = run_command(*words, *mode)
         assert out != ""
-        assert unsafe(out.replace("\x1b[", "") if "--color" in mode else out, err) == set(), words
+        assert unsafe(uncolored(out) if "--color" in mode else out, err) == set(), words
     _, out, _ = run_command("log", str(tmp_path / "orders-0" / "00000000000000000000.log"), "--json")
     assert rows(out)[0]["value"] == CONTROLS
+
+
+@pytest.mark.parametrize("code", ["8", "36", "1;4", "0", "38;5;9", ""])
+def test_colors_in_a_checkpoint_are_escaped(run_command: RunCommand, tmp_path: Path, code: str) -> None:
+    path = tmp_path / "cleaner-offset-checkpoint"
+    path.write_text(f"0\n1\na\x1b[{code}mhid 1 2\n")
+    line = f"topic: a\\u001b[{code}mhid partition: 1 offset: 2\n"
+    assert run_command("log", "--color", "always", str(path)) == (0, line, "")
 
 
 def test_arguments_and_unknown_keys_are_escaped(run_command: RunCommand) -> None:

@@ -26,7 +26,7 @@ STYLES = {
     "title": "1;4",
 }
 
-_STYLED = re.compile("(\x1b\\[[0-9;]*m)")
+_STYLED = re.compile(rf"(\x1b\[(?:0|{'|'.join(STYLES.values())})m)")
 
 
 class Output:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ...text import counted
+from ...text import counted, safe
 from .._errors import InputError, UsageError
 from .._output import Output, note
 
@@ -123,7 +123,7 @@ def _line(row: dict[str, object], out: Output) -> str:
     import json
 
     if "time" not in row:
-        return " ".join(f"{name}: {value}" for name, value in row.items())
+        return " ".join(f"{name}: {safe(str(value))}" for name, value in row.items())
     rest = {name: value for name, value in row.items() if name not in ("offset", "time", "base_offset", "last_offset")}
     text = json.dumps(rest, ensure_ascii=False)
     offset = row["offset"] if "offset" in row else f"{row['base_offset']}-{row['last_offset']}"
