@@ -48,6 +48,7 @@ def test_entries_of_indexes_are_read_without_the_zeros_of_the_active_segment() -
             1,
             "entry 3 at byte 24 follows 2 entries of zeros",
         ),
+        (bytes(24) + pack(">qi", 9, 1), ".timeindex", 0, "entry 2 at byte 24 follows 2 entries of zeros"),
         (
             pack(">hqqqq", 0, 1, 2, 9, 9) + pack(">hqqqq", 0, 1, 2, 8, 9),
             ".txnindex",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from kafka_messages import (
     AlterUserScramCredentialsRequest,
+    ConfigRecord,
     ApiVersionsRequest,
     MetadataResponse,
     OffsetCommitKey,
@@ -116,7 +117,7 @@ def test_only_the_first_response_is_explained(run_command: RunCommand) -> None:
 
 def test_bytes_that_may_be_a_message_with_secrets_are_not_explained(run_command: RunCommand) -> None:
     data = AlterUserScramCredentialsRequest().write(0) + b"\0"
-    what = "the bytes may also be SaslAuthenticateRequest v2, which can contain secrets"
+    what = "the bytes may be SaslAuthenticateRequest v2, which can contain secrets"
     note = f"note: {what}: specify the message, or use --show-secrets\n"
     status, out, err = run_command("explain", data.hex(), "--in", "hex", "--json")
     assert (status, err) == (0, note)
@@ -162,3 +163,11 @@ def test_other_protocol_is_a_json_line(run_command: RunCommand) -> None:
 def test_word_that_is_no_message_and_no_bytes_is_rejected(run_command: RunCommand) -> None:
     says = "kafka-messages: unknown message 'MetadataReqest'; did you mean MetadataRequest?\n"
     assert run_command("explain", "MetadataReqest") == (2, "", says)
+
+
+def test_guess_that_can_contain_secrets_is_not_explained(run_command: RunCommand) -> None:
+    data = ConfigRecord(resource_type=4, resource_name="1", name="sasl.jaas.config", value="swordfish").write(0)[1:]
+    note = "the bytes may be EnvelopeRequest v0, which can contain secrets: specify the message, or use --show-secrets"
+    out = "EnvelopeRequest v0\n  reads and writes the same bytes\n"
+    assert run_command("explain", data.hex()) == (0, out, f"note: {note}\n")
+    assert "\n0000  02 31 " in run_command("explain", data.hex(), "--show-secrets")[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import sys
 from pathlib import Path
 from struct import pack
@@ -62,6 +63,15 @@ def test_folder_is_read_in_order_and_other_files_are_named(run_command: RunComma
     )
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_named_pipes_in_a_folder_are_not_opened(run_command: RunCommand, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / f"{0:020}.log")
+    path = write(tmp_path, f"{1:020}.log", batch(1))
+    note = f"note: {tmp_path}/: 1 file with records; 1 other file (.log) not printed: name files to print them\n"
+    status, out, err = run_command("log", f"{tmp_path}/", "--json")
+    assert (status, [row["file"] for row in rows(out)], err) == (0, [path], note)
+
+
 @pytest.mark.parametrize(
     ("name", "data", "lines"),
     [
@@ -86,6 +96,8 @@ def test_folder_is_read_in_order_and_other_files_are_named(run_command: RunComma
         ("replication-offset-checkpoint", b"0\n1\norders 1 30\n", ["topic: orders partition: 1 offset: 30"]),
         ("recovery-point-offset-checkpoint", b"0\n1\norders 1 30\n", ["topic: orders partition: 1 offset: 30"]),
         ("log-start-offset-checkpoint", b"0\n0\n", []),
+        ("log-start-offset-checkpoint.tmp", b"0\n1\no 0 1\n", ["topic: o partition: 0 offset: 1"]),
+        ("log-start-offset-checkpoint.bak", b"0\n1\no 0 1\n", ["topic: o partition: 0 offset: 1"]),
         ("cleaner-offset-checkpoint", b"0\n1\no 0 1\n", ["topic: o partition: 0 offset: 1"]),
         ("partition.metadata", b"version: 0\ntopic_id: x", ["about: the id of the topic"]),
         ("meta.properties", b"node.id=1\n", ["about: the ids of the cluster, the node and the log directory"]),
@@ -126,6 +138,13 @@ def test_producer_snapshot_is_printed(run_command: RunCommand, tmp_path: Path) -
         ),
         (f"{BASE}.snapshot", b"", "", "0 bytes are too few for a snapshot"),
         ("cleaner-offset-checkpoint", b"1\n0\n", "", "line 1 is '1'; expected the format version 0"),
+        ("cleaner-offset-checkpoint", b"0\n1\no\xff 0 1\n", "", "at byte 5: not UTF-8 text"),
+        (
+            "cleaner-offset-checkpoint.gz",
+            gzip.compress(b"a 0 1\n" * (3 << 20)),
+            "",
+            "more than 16777216 bytes, the maximum of a snapshot or checkpoint",
+        ),
         ("passwd", b"root:x:0:0:root:/root:/bin/bash\n", "", "this is a text file, not a log segment"),
         ("x.log", b"INFO started\n", "", "this is a text file, not a log segment"),
         (

@@ -55,14 +55,14 @@ def read_index(file: BinaryIO, suffix: str) -> Iterator[tuple[int, ...]]:
             one, two = values[first], values[second]
             if not (one or two or any(values)):
                 zeros += 1
-            elif zeros and (low or low_second):
+            elif zeros > (not (low or low_second)):
                 raise ValueError(f"entry {number} at byte {number * size} follows {zeros} entries of zeros")
             elif one < low or two < low_second:
                 at, least = (first, low) if one < low else (second, low_second)
                 what = f"{names[at]} {values[at]}, at least {least} expected"
                 raise ValueError(f"entry {number} at byte {number * size} is not in order: {what}")
             else:
-                yield from [(0,) * len(values)] * zeros  # a first entry may be zeros
+                yield from [(0,) * len(values)] * zeros  # one, the first entry of a time index
                 yield values
                 low, low_second, zeros = one, two, 0
             number += 1

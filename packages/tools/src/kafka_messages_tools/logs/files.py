@@ -25,11 +25,11 @@ _OTHERS = {
 }
 RECORDS = (".log", ".checkpoint")
 # Ends of names of compressed files, and of files that Kafka has not finished or will delete.
-_ENDS = re.compile(r"(\.(gz|part|cleaned|swap|deleted))+$")
+_ENDS = re.compile(r"(\.(gz|part|cleaned|swap|deleted|tmp|bak))+$")
 _CONTROLS = re.compile(rb"[\0-\x08\x0e-\x1f]")
 GZIP_ERRORS = (BadGzipFile, EOFError, zlib.error)
-# Maximum size of a batch, snapshot or checkpoint in bytes.
-_MOST = 128 << 20
+# Maximum size in bytes of a batch, and of a snapshot or checkpoint, whose entries take more memory.
+_MOST, _MOST_ENTRIES = 128 << 20, 16 << 20
 # Number of bytes up to the length of a batch, and up to its attributes.
 _OVERHEAD, _START = 12, 23
 _CONTROL = 1 << 5
@@ -43,7 +43,7 @@ def record_files(folder: str) -> tuple[list[str], list[str]]:
     """Return the segments and metadata snapshots in a folder and the folders below it, in order, and other files."""
     places = sorted(os.walk(folder, onerror=_fail))
     paths = [os.path.join(place, name) for place, _, names in places for name in sorted(names)]
-    is_record = {path: path.removesuffix(".gz").endswith(RECORDS) for path in paths}
+    is_record = {path: path.removesuffix(".gz").endswith(RECORDS) and os.path.isfile(path) for path in paths}
     return [path for path in paths if is_record[path]], [path for path in paths if not is_record[path]]
 
 
@@ -76,9 +76,9 @@ def entries(file: Any, path: str) -> Iterator[dict[str, Any]] | None:
         pairs = (zip(names, each, strict=True) for each in read_index(file, suffix))
         return ({name: value + add * (name == "offset") for name, value in each} for each in pairs)
     if suffix == ".snapshot":
-        return (dict(zip(PRODUCER, each, strict=True)) for each in read_snapshot(file.read(_MOST)))
+        return (dict(zip(PRODUCER, each, strict=True)) for each in read_snapshot(_whole(file)))
     if name.endswith("-checkpoint"):
-        found = read_checkpoint(file.read(_MOST).decode(), epochs=name == LEADER_EPOCH)
+        found = read_checkpoint(_text(file), epochs=name == LEADER_EPOCH)
         keys = ("", "leader_epoch", "start_offset") if name == LEADER_EPOCH else ("topic", "partition", "offset")
         return ({key: value for key, value in zip(keys, each, strict=True) if key} for each in found)
     if name in _OTHERS:
@@ -89,6 +89,20 @@ def entries(file: Any, path: str) -> Iterator[dict[str, Any]] | None:
     if not _CONTROLS.search(head):
         raise ValueError("this is a text file, not a log segment")
     return None
+
+
+def _whole(file: Any) -> bytes:
+    data: bytes = file.read(_MOST_ENTRIES + 1)
+    if len(data) > _MOST_ENTRIES:
+        raise ValueError(f"more than {_MOST_ENTRIES} bytes, the maximum of a snapshot or checkpoint")
+    return data
+
+
+def _text(file: Any) -> str:
+    try:
+        return _whole(file).decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"at byte {error.start}: not UTF-8 text") from None
 
 
 def batches(file: Any, *, verify: bool, only_control: bool = False) -> Iterator[tuple[int, Any]]:

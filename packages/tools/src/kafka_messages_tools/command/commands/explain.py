@@ -102,7 +102,7 @@ def _detected(data: bytes, given: Namespace, out: Output, package: Package) -> i
     looks_like = package.foreign_protocol(data)
     reason = _other_file(data, given.message) or (_foreign(looks_like) if looks_like else "")
     found = [] if reason else candidates(package, data, out)
-    secret = [each for each in _rivals(found) if package.module("secrets").has_secrets(package.message(each.message))]
+    secret = [each for each in _guesses(found) if package.module("secrets").has_secrets(package.message(each.message))]
     for each in dict.fromkeys([*found[:MOST], *secret[:1]]):
         if out.is_json:
             names = {"message": each.message, "versions": each.versions, "before": each.before}
@@ -111,8 +111,8 @@ def _detected(data: bytes, given: Namespace, out: Output, package: Package) -> i
             out.line(out.styled(each.what, "name"))
             out.wrapped(f"  {'; '.join(each.reasons)}", "  ")
     if found:
-        if secret and not found[0].is_certain and not out.show_secrets:
-            what = f"the bytes may also be {secret[0].what}, which can contain secrets"
+        if secret and not out.show_secrets:
+            what = f"the bytes may be {secret[0].what}, which can contain secrets"
             note(f"{what}: specify the message, or use --show-secrets")
             return 0
         return _best(found, data, given, out, package)
@@ -129,25 +129,23 @@ def _other_file(data: bytes, word: str | None) -> str:
     from ...capture import is_capture
     from .._detection import has_batches
 
-    file, left_out = "FILE", ""
-    if word and os.path.isfile(word) and os.path.getsize(word) == len(data):
-        is_safe = word == safe(word)
-        file, left_out = (quote(word), "") if is_safe else ("FILE", "; FILE stands for a name with control characters")
+    is_file = word and word == safe(word) and os.path.isfile(word) and os.path.getsize(word) == len(data)
+    file = quote(word) if word and is_file else "FILE"
     if data[:2] == b"\x1f\x8b":
-        what = (
+        return (
             f"this is compressed with gzip: use kafka-messages capture {file} for a capture, or log for a log segment"
         )
-    elif is_capture(data[:4]):
-        what = f"this is a capture file: use kafka-messages capture {file}"
-    elif has_batches(data):
-        what = f"this is a log segment or a record batch: use kafka-messages log {file}; --batches prints the headers"
-    else:
-        return ""
-    return what + left_out
+    if is_capture(data[:4]):
+        return f"this is a capture file: use kafka-messages capture {file}"
+    if has_batches(data):
+        return f"this is a log segment or a record batch: use kafka-messages log {file}; --batches prints the headers"
+    return ""
 
 
-def _rivals(found: list[Candidate]) -> list[Candidate]:
-    return [each for each in found if each.message != found[0].message and each.score > found[0].score - _MARGIN]
+def _guesses(found: list[Candidate]) -> list[Candidate]:
+    """Return the candidates that fit about as well as the first one; none if the first one is no guess."""
+    near = [each for each in found if each.score > found[0].score - _MARGIN and not found[0].is_certain]
+    return near if len({each.message for each in near}) > 1 or (near and found[0].score < _SURE) else []
 
 
 def _best(found: list[Candidate], data: bytes, given: Namespace, out: Output, package: Package) -> int:
@@ -156,7 +154,7 @@ def _best(found: list[Candidate], data: bytes, given: Namespace, out: Output, pa
     if equal := [each.what.partition(" after ")[0] for each in found[1:] if not round(each.score - best.score, 1)]:
         more = f", and {len(equal) - MOST} more" if len(equal) > MOST else ""
         note(f"others fit equally well: {', '.join(equal[:MOST])}{more}; specify the message")
-    elif not best.is_certain and (_rivals(found) or best.score < _SURE):
+    elif _guesses(found):
         note(f"{best.message} is a guess: specify the message if it is another")
     info = entries_of(package, best.message)[0]
     if info.kind != "request" or not subject.has_header:  # later frames may be other requests
