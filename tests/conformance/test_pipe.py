@@ -162,6 +162,24 @@ Node.js v22.0.0"""
 JAVA = """SLF4J: no binding
 Exception in thread "main" java.lang.IllegalStateException: bad
 \tat X.main(X.java:3)"""
+CHAIN = """Traceback (most recent call last):
+  File "x.py", line 2, in <module>
+KeyError: 'a'
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "x.py", line 4, in <module>
+RuntimeError: cannot connect"""
+RUST = """thread 'main' panicked at src/main.rs:4:5:
+index out of bounds: the len is 3 but the index is 5
+note: run with `RUST_BACKTRACE=1`"""
+KAFKAJS = """node:internal/process/promises:288
+            ^
+
+KafkaJSNumberOfRetriesExceeded: The coordinator is not aware of this member
+    at X
+  cause: KafkaJSProtocolError: x"""
 
 
 @pytest.mark.parametrize(
@@ -177,6 +195,16 @@ Exception in thread "main" java.lang.IllegalStateException: bad
         ("Traceback (most recent call last):\n  x()\nAssertionError", "AssertionError"),
         (NODE, "TypeError: bad"),
         (JAVA, 'Exception in thread "main" java.lang.IllegalStateException: bad'),
+        (CHAIN, "RuntimeError: cannot connect"),
+        (
+            CHAIN.replace("The above exception was", "During handling of the above exception, another"),
+            "RuntimeError: cannot connect",
+        ),
+        (RUST, "index out of bounds: the len is 3 but the index is 5"),
+        ("thread 'main' panicked at 'bad', src/main.rs:4:5", "'bad', src/main.rs:4:5"),
+        (KAFKAJS, "KafkaJSNumberOfRetriesExceeded: The coordinator is not aware of this member"),
+        ("Traceback (most recent call last):\n  x()\nclient.Timeout: 5 s\nend", "client.Timeout: 5 s"),
+        ("start\n\x1b[31mTypeError: bad\x1b[0m\n  at x", "TypeError: bad"),
         ("usage: client\n  --help\nmissing argument", "usage: client … missing argument"),
         ("one line", "one line"),
         ("Error: " + "x" * 300, "Error: " + "x" * 193),

@@ -22,8 +22,14 @@ _MOST_LINE = 1 << 24  # bytes
 _MOST_FAILURES = 20  # in a row, without an answer between them
 _KEPT_OUTPUT = 1 << 14  # bytes of each end
 _MOST_QUOTED = 200
-_TELLING = re.compile(r"[\s|]*((?:panic|fatal error|[\w.$]*(?:Error|Exception)\b[^:]*):.*|[\w.]*(?:Error|Exception)$)")
-"""Line that names an error, also in the tree of an ExceptionGroup."""
+_TELLING = re.compile(
+    r"^[ |]*((?:panic|fatal error|[\w.$]*(?:Error|Exception)\b[^:\n]*):.*|[\w.]*(?:Error|Exception)$)"
+    r"|^thread '.*panicked at (?:.*:\n)?(.*)|^Traceback .*\n(?: .*\n)+(\S.*)|^([\w.$]+: .*)\n +at ",
+    re.MULTILINE,
+)
+"""Line that names an error: also in the tree of an ExceptionGroup, after Rust's place, before a stack of Node.js."""
+_CHAINED = re.compile(r"^(?:During handling of the above|The above) exception\b.*", re.MULTILINE)
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class ProgramError(Exception):
@@ -51,11 +57,11 @@ class ProgramOutput:
 
     @property
     def quoted(self) -> str:
-        """The first line that names an error; without one, the first and the last line."""
-        lines = self.text.splitlines()
-        telling = next((found[1] for line in lines if (found := _TELLING.match(line))), "")
-        ends = dict.fromkeys(line[:_MOST_QUOTED] for line in (*lines[:1], *lines[-1:]))
-        return telling[:_MOST_QUOTED] or " … ".join(ends)
+        """The first line that names an error, the last one of a chain; without one, the first and the last line."""
+        lines = _COLOR.sub("", self.text).splitlines()
+        if found := _TELLING.search(_CHAINED.split("\n".join(lines))[-1]):
+            return found[found.lastindex or 0][:_MOST_QUOTED]
+        return " … ".join(dict.fromkeys(line[:_MOST_QUOTED] for line in (*lines[:1], *lines[-1:])))
 
 
 async def start(command: Sequence[str], **options: Any) -> Process:
