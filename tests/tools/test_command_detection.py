@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from kafka_messages import (
     AlterUserScramCredentialsRequest,
-    ConfigRecord,
     ApiVersionsRequest,
+    ConfigRecord,
     MetadataResponse,
     OffsetCommitKey,
     OffsetCommitValue,
