@@ -105,13 +105,12 @@ def test_groups_that_did_not_run_are_one_line() -> None:
     idle = [Result(f"GROUP-{number}.a", "not run") for number in range(150)]
     passed = [Result("GROUP-7.b", "passed"), Result("OTHER.a", "passed")]
     report = Report("codec", "mine", [*idle, *passed, Result("BAD.a", "failed", "wrong"), Result("BAD.b", "not run")])
-    first = ", ".join(f"GROUP-{number}" for number in range(10))
     assert to_text(report).splitlines() == [
         "BAD.a: failed",
         "  problem wrong",
         "",
         "BAD                              1 failed, 1 not run",
-        f"150 not run in 150 other groups: {first}, …",
+        "150 not run in 150 other groups",
         "mine: 1 failed, 151 not run, 2 passed",
     ]
 

@@ -173,8 +173,8 @@ def test_check_reports_missing_and_unexpected_empty_files(
     capsys.readouterr()
     assert check(generated) == 1
     assert difference(generated.output, capsys) == [
-        "src/sample_package/old.py (on disk) is empty, and is not generated",
-        "src/sample_package/py.typed is empty, and missing on disk",
+        "src/sample_package/old.py (on disk) is not generated",
+        "src/sample_package/py.typed is missing on disk",
     ]
 
 

@@ -173,12 +173,8 @@ def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterato
         yield f"{name} (on disk) is not UTF-8 text{', and is not generated' if new is None else ''}\n"
         return
     if [line.replace("\r\n", "\n") for line in before] == lines:
-        if old is None:
-            yield f"{name} is empty, and missing on disk\n"
-        elif new is None:
-            yield f"{name} (on disk) is empty, and is not generated\n"
-        else:
-            yield f"{name} (on disk) has other line ends: \\r\\n where \\n is generated\n"
+        only = "is not generated" if new is None else "has other line ends: \\r\\n where \\n is generated"
+        yield f"{name} {'is missing on disk' if old is None else f'(on disk) {only}'}\n"
         return
     for line in difflib.unified_diff(before, lines, f"{name} (on disk)", f"{name} (generated)"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -65,16 +65,11 @@ class Releases:
     def lifetimes(self, message: str) -> str:
         return "; ".join(self._history.describe_lifetimes(message))
 
-    def _lifetime(
-        self, since: str | None, until: str | None, gaps: tuple[str, ...], is_older: bool, unstable: str | None = None
-    ) -> VersionLifetime:
-        return VersionLifetime(since, until, gaps, is_older, since == self._history.RELEASES[0], unstable)
-
     def of_version(self, message: str, version: int) -> VersionLifetime:
         ask = self._history
         since, until, gaps = (each(message, version) for each in (ask.since, ask.until, ask.gaps))
         unstable = ask.unstable_since(message, version)
-        return self._lifetime(since, until, gaps, ask.is_older(message, version), unstable)
+        return VersionLifetime(since, until, gaps, ask.is_older(message, version), since == ask.RELEASES[0], unstable)
 
     def in_version(self, row: LayoutRow, version: int) -> VersionLifetime:
         """Return the lifetime of a field in one message version."""
@@ -82,7 +77,8 @@ class Releases:
         since = ask.field_since(name, row.path, version)
         is_older = since == ask.since(name, version) and ask.is_older(name, version)
         unstable = ask.unstable_since(name, version) if since == ask.since(name, version) else None
-        return self._lifetime(since, ask.until(name, version), ask.gaps(name, version), is_older, unstable)
+        until, gaps, is_first = ask.until(name, version), ask.gaps(name, version), since == ask.RELEASES[0]
+        return VersionLifetime(since, until, gaps, is_older, is_first, unstable)
 
     def in_versions(self, row: LayoutRow, versions: Iterable[int]) -> VersionLifetime:
         """Return the lifetime of a field in several message versions together."""
@@ -93,7 +89,8 @@ class Releases:
         gaps = set.intersection(*(set(lifetime.gaps) for lifetime in lifetimes)) if lifetimes else set()
         last = max(until, key=order) if until and len(until) == len(lifetimes) else None
         is_older = any(lifetime.is_older for lifetime in lifetimes if lifetime.since == since)
-        return self._lifetime(since, last, tuple(sorted(gaps, key=order)), is_older)
+        is_first = since == self._history.RELEASES[0]
+        return VersionLifetime(since, last, tuple(sorted(gaps, key=order)), is_older, is_first)
 
     def runs(self, row: LayoutRow, versions: Iterable[int]) -> list[tuple[int, int, VersionLifetime]]:
         """Return first version, last version and lifetime of each range of versions with the same lifetime."""
