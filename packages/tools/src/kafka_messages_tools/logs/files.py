@@ -78,7 +78,7 @@ def entries(file: Any, path: str) -> Iterator[dict[str, Any]] | None:
     if suffix == ".snapshot":
         return (dict(zip(PRODUCER, each, strict=True)) for each in read_snapshot(_whole(file)))
     if name.endswith("-checkpoint"):
-        found = read_checkpoint(_text(file), epochs=name == LEADER_EPOCH)
+        found = read_checkpoint(_whole(file).decode(), epochs=name == LEADER_EPOCH)
         keys = ("", "leader_epoch", "start_offset") if name == LEADER_EPOCH else ("topic", "partition", "offset")
         return ({key: value for key, value in zip(keys, each, strict=True) if key} for each in found)
     if name in _OTHERS:
@@ -96,13 +96,6 @@ def _whole(file: Any) -> bytes:
     if len(data) > _MOST_ENTRIES:
         raise ValueError(f"more than {_MOST_ENTRIES} bytes, the maximum of a snapshot or checkpoint")
     return data
-
-
-def _text(file: Any) -> str:
-    try:
-        return _whole(file).decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"at byte {error.start}: not UTF-8 text") from None
 
 
 def batches(file: Any, *, verify: bool, only_control: bool = False) -> Iterator[tuple[int, Any]]:

@@ -92,6 +92,8 @@ def _one(
                     out.line(_line(row, out))
     except GZIP_ERRORS as error:
         raise InputError(f"the gzip data is damaged: {error}") from None
+    except UnicodeDecodeError as error:  # of a checkpoint
+        raise InputError(f"at byte {error.start}: not UTF-8 text") from None
     except ValueError as error:  # also those of the packages
         is_named = path == "-" or plain_name(path).endswith(RECORDS)
         what = str(error).replace("RecordBatch: at byte 0:", "this is not a log segment: at byte 0:", not is_named)
