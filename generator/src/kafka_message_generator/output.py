@@ -166,9 +166,9 @@ def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
 
 
 def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
-    lines = [] if new is None else _lines(new.decode())
+    lines = [] if new is None else list(io.StringIO(new.decode(), newline="\n"))
     try:
-        before = [] if old is None else _lines(old.decode())
+        before = [] if old is None else list(io.StringIO(old.decode(), newline="\n"))
     except UnicodeDecodeError:
         yield f"{name} (on disk) is not UTF-8 text{', and is not generated' if new is None else ''}\n"
         return
@@ -178,7 +178,3 @@ def _file_difference(name: str, old: bytes | None, new: bytes | None) -> Iterato
         return
     for line in difflib.unified_diff(before, lines, f"{name} (on disk)", f"{name} (generated)"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-
-
-def _lines(text: str) -> list[str]:
-    return list(io.StringIO(text, newline="\n"))
