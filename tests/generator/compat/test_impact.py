@@ -99,6 +99,53 @@ def test_change_is_reported_to_the_programs_that_meet_its_bytes(tmp_path: Path) 
     }
 
 
+def reported(folder: Path, name: str, kind: str, old: list[str], new: list[str]) -> ImpactReport:
+    """Return the impact of one message whose fields change from ``old`` to ``new``."""
+    for side, fields in (("old", old), ("new", new)):
+        write(folder / side, {name: definition(name, kind, "1", *fields).replace('"flexibleVersions": "0+"', NO_TAGS)})
+    before, after = (set_of_folder(folder / side) for side in ("old", "new"))
+    return impact(baseline(before.name, [before]), after)
+
+
+NO_TAGS = '"flexibleVersions": "none"'
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_clients_write_the_request_header(is_written: bool, tmp_path: Path) -> None:
+    client = '{ "name": "ClientId", "type": "string", "versions": "1+"%s }'
+    texts = [client % "", client % ', "nullableVersions": "1+"']
+    old, new = texts[::-1] if is_written else texts
+    report = reported(tmp_path, "RequestHeader", "header", [*HEADERS[:3], old], [*HEADERS[:3], new])
+    lost = {"RequestHeader 1 ClientId": "was ClientId: string?; is ClientId: string"}
+    got = {"RequestHeader 1 ClientId": "was ClientId: string; is ClientId: string?"}
+    assert items(report, "Clients") == (lost if is_written else {})
+    assert items(report, "Proxies") == ({} if is_written else got)
+
+
+def test_each_program_gets_the_field_that_breaks_it(tmp_path: Path) -> None:
+    sides = [BETA.replace("Beta", name) for name in "XZ"], [BETA.replace("Beta", name) for name in "XZ"]
+    for side, number in zip(sides, (1, 0), strict=True):
+        side[number] = side[number].replace(" }", ', "nullableVersions": "0+" }')
+    for name, kind, place in (("AskRequest", "request", "Z"), ("AskResponse", "response", "X")):
+        report = reported(tmp_path / kind, name, kind, *sides)
+        texts = {"X": "was X: string; is X: string?", "Z": "was Z: string?; is Z: string"}
+        assert items(report, "New and changed") == {f"{name} 1 {field}": text for field, text in texts.items()}
+        assert items(report, "No change on the wire") == {}
+        assert items(report, "Clients") == {f"{name} 1 {place}": texts[place]}
+        assert items(report, "Proxies") == {f"{name} 1 X": texts["X"]}
+
+
+def test_versions_in_which_other_programs_break_are_not_merged(tmp_path: Path) -> None:
+    """Both versions break the new decoder at Z, but only version 2 breaks the old one, at X."""
+    fields = [BETA.replace("Beta", name).replace(" }", ', "nullableVersions": "%s" }') for name in "XZ"]
+    for side, x, z in (("old", "none", "1+"), ("new", "2+", "none")):
+        text = definition("AskResponse", "response", "1-2", fields[0] % x, fields[1] % z)
+        write(tmp_path / side, {"AskResponse": text.replace('"flexibleVersions": "0+"', NO_TAGS)})
+    before, after = (set_of_folder(tmp_path / side) for side in ("old", "new"))
+    found = items(impact(baseline(before.name, [before]), after), "Clients")
+    assert found == {"AskResponse 2 X": "was X: string; is X: string?"}
+
+
 def test_new_tagged_fields_are_not_reported_to_clients() -> None:
     assert not any("tagged" in what for step in STEPS for what in items(replayed(*step), "Clients").values())
 
@@ -223,7 +270,7 @@ NEW = {
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for name, text in files.items():
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
     return folder

@@ -215,6 +215,9 @@ class Direction:
     ``differs`` if no witness was found.
     """
     witness: Witness | None = None
+    path: str = ""
+    """Field path of the first difference for this reader; ``what`` describes it."""
+    what: str = ""
 
 
 @dataclass(frozen=True)

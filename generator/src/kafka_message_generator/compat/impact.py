@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from kafka_message_generator.compat.definition_sets import Baseline, DefinitionSet
 from kafka_message_generator.compat.impact_versions import EXCHANGED, MessageStep, steps
 from kafka_message_generator.compat.report import CompatReport, compare
+from kafka_message_generator.compat.witness import Witness
 from kafka_message_generator.plan.model import ranges
+from kafka_message_generator.rules.headers import REQUEST_HEADER
 from kafka_message_generator.spec.model import REQUEST
 
 _ELSEWHERE = (
@@ -21,6 +23,8 @@ _ELSEWHERE = (
     "TAGGED_FIELD_REMOVED",
 )
 """Rules about versions and tagged fields, which have their own items."""
+_OF_LAYOUT = ("FIELD_GONE", "JSON_TYPE_CHANGED", "PYTHON_TYPE_CHANGED")
+"""Rules about code and JSON that follow from a changed layout."""
 _ABOUT = {
     "New and changed": "New versions with their difference from the version before, then other changes.",
     "No change on the wire": "The bytes are the same; code, JSON or the documentation differ.",
@@ -78,11 +82,7 @@ def impact(old: Baseline, new: DefinitionSet, to_do: Iterable[ImpactItem] | None
     sections: dict[str, list[ImpactItem]] = {
         "New and changed": [*_changed(found, report), *apis, *records],
         "No change on the wire": list(_same(found, report)),
-        "Clients": [
-            *_broken(exchanged, report, writes=(REQUEST,)),
-            *_refused(exchanged, report),
-            *apis,
-        ],
+        "Clients": [*_broken(exchanged, report, is_client=True), *_refused(exchanged, report), *apis],
         "Proxies": [*_broken(exchanged, report), *_unknown(exchanged), *_tags(exchanged, _LOST)],
         "Log readers": [*_broken(logged, report), *_unknown(logged), *_tags(logged, _SKIPPED), *records],
     }
@@ -105,14 +105,21 @@ def _changed(found: Iterable[MessageStep], report: CompatReport) -> Iterator[Imp
         if step.dropped and not step.has_new_numbering:
             yield ImpactItem(f"{step.name} {ranges(step.dropped)}", f"removed{step.dropped_note}")
     yield from _tags(found)
-    yield from (ImpactItem(each.place, each.what) for each in report.findings if each.level == "wire")
+    for finding in report.findings:
+        sides = [side for side in (finding.new_reads_old, finding.old_reads_new) if side is not None and side.breaks]
+        if finding.level == "wire" and not sides:
+            yield ImpactItem(finding.place, finding.what)
+        for path, what in dict.fromkeys((side.path, side.what) for side in sides):
+            yield ImpactItem(replace(finding, path=path).place, what)
 
 
 def _same(found: Iterable[MessageStep], report: CompatReport) -> Iterator[ImpactItem]:
     texts: dict[str, list[str]] = {}
     renamed = {(each.message, each.path) for each in report.findings if each.rule == "FIELD_RENAMED"}
+    changed = {each.message for each in report.findings if each.new_reads_old is not None}
     for finding in report.findings:
         is_known = finding.rule == "JSON_NAME_CHANGED" and (finding.message, finding.path) in renamed
+        is_known |= finding.rule in _OF_LAYOUT and finding.message in changed
         if finding.level != "wire" and finding.rule not in _ELSEWHERE and not is_known and finding.path[-1:] != "]":
             texts.setdefault(finding.message, []).append(f"{finding.path}: {finding.what}".removeprefix(": "))
     for step in found:
@@ -137,24 +144,28 @@ def _unseen(step: MessageStep, former: str) -> Iterator[str]:
         yield f"deprecated versions were {before.deprecated}, are {now.deprecated}"
 
 
-def _broken(found: Iterable[MessageStep], report: CompatReport, writes: Collection[str] = ()) -> Iterator[ImpactItem]:
+def _broken(found: Iterable[MessageStep], report: CompatReport, is_client: bool = False) -> Iterator[ImpactItem]:
     """Yield changes of the bytes that break a program of the old release.
 
-    The program writes messages of the kinds ``writes``, which the new release reads, and reads the others.
+    A client writes requests and their header, which the new release reads; other programs read all messages.
     """
     kinds = {step.name: step.new.messages[step.name].kind for step in found}
     for finding in report.findings:
         if finding.level != "wire" or finding.message not in kinds:
             continue
-        is_written = kinds[finding.message] in writes
+        is_written = is_client and (kinds[finding.message] == REQUEST or finding.message == REQUEST_HEADER)
         direction = finding.new_reads_old if is_written else finding.old_reads_new
+        reader = "bytes of the old release: the new decoder" if is_written else "the old decoder"
         if direction is None:  # not about the layout: tags, keys and headers differ for both sides
             yield ImpactItem(finding.place, finding.what)
         elif direction.breaks is not None:
-            reader = "bytes of the old release: the new decoder" if is_written else "the old decoder"
-            shown = direction.witness
-            outcome = () if shown is None else (shown.data, f"{reader} {shown.outcome}: {shown.detail}")
-            yield ImpactItem(finding.place, finding.what, *outcome)
+            yield _item(replace(finding, path=direction.path).place, direction.what, direction.witness, reader)
+
+
+def _item(place: str, what: str, witness: Witness | None, decoder: str) -> ImpactItem:
+    if witness is None:
+        return ImpactItem(place, what)
+    return ImpactItem(place, what, witness.data, f"{decoder} {witness.outcome}: {witness.detail}")
 
 
 def _refused(found: Iterable[MessageStep], report: CompatReport) -> Iterator[ImpactItem]:
@@ -191,8 +202,8 @@ def _unknown_version(step: MessageStep, version: int) -> ImpactItem:
     if known is not None and known != version and witness is None:
         words.append(f"a decoder of version {known} reads its bytes")
     words.append(step.stability(version))
-    shown = (witness.data, f"a decoder of version {known} {witness.outcome}: {witness.detail}") if witness else ()
-    return ImpactItem(f"{step.name} {version}", "; ".join(filter(None, words)), *shown)
+    what = "; ".join(filter(None, words))
+    return _item(f"{step.name} {version}", what, witness, f"a decoder of version {known}")
 
 
 def _tags(found: Iterable[MessageStep], meaning: str = "") -> Iterator[ImpactItem]:

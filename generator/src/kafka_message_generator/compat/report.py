@@ -82,7 +82,9 @@ def _order(finding: CompatFinding) -> tuple[int, str, tuple[int, ...], str, str]
 def _joined(findings: Iterable[CompatFinding]) -> list[CompatFinding]:
     groups: dict[tuple[str, ...], list[CompatFinding]] = {}
     for each in findings:
-        groups.setdefault((each.rule, each.message, each.path, each.reason, each.what, each.since), []).append(each)
+        sides = [f"{side.path}: {side.what}" for side in (each.new_reads_old, each.old_reads_new) if side is not None]
+        key = (each.rule, each.message, each.path, each.reason, each.what, each.since, *sides)
+        groups.setdefault(key, []).append(each)
     return [_merged(group) if len(group) > 1 else group[0] for group in groups.values()]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from kafka_message_generator.compat.annotated import excerpt, parting
 from kafka_message_generator.compat.findings import LEVELS, CompatFinding, Direction
@@ -82,13 +83,7 @@ def as_json(report: CompatReport, level: str) -> str:
         "old": report.old,
         "new": report.new,
         "level": level,
-        "versions": {
-            "equal": report.counts.equal,
-            "compatible": report.counts.compatible,
-            "changed": report.counts.changed,
-            "unreleased": report.counts.unreleased,
-            "dropped": report.counts.dropped,
-        },
+        "versions": asdict(report.counts),
         "findings": [plain(finding, finding in counting) for finding in report.findings],
     }
     return json.dumps(document, indent=2) + "\n"

@@ -40,18 +40,8 @@ def _verdict(name: str, version: int, released: Released, new: DefinitionSet) ->
     if before == after and list(labels(before)) == list(labels(after)):
         return Verdict(name, version, EQUAL)
     forth, back = difference(before, after), difference(after, before)
-    finding = CompatFinding(
-        "",
-        name,
-        "",
-        (version,),
-        "",
-        "",
-        new.location(name),
-        before=digest(before),
-        after=digest(after),
-        since=released.source.name,
-    )
+    digests, since = (digest(before), digest(after)), released.source.name
+    finding = CompatFinding("", name, "", (version,), "", "", new.location(name), *digests, since)
     if forth is None and back is None:
         advice = tuple(_tag_advice(finding, before, after, new))
         return Verdict(name, version, EQUAL if before == after else COMPATIBLE, advice)
@@ -80,29 +70,31 @@ def _changed(
     finding: CompatFinding, forth: Difference | None, back: Difference | None, released: Released, new: DefinitionSet
 ) -> CompatFinding:
     name, version = finding.message, finding.versions[0]
+    new_reads_old, old_reads_new = Direction(None), Direction(None)
+    if forth is not None:
+        found = witness(released.plan, new.plans[name], version)
+        new_reads_old = _direction(forth, found, f"was {forth.wrote}; is {forth.reads}")
+    if back is not None:
+        found = witness(new.plans[name], released.plan, version)
+        old_reads_new = _direction(back, found, f"was {back.reads}; is {back.wrote}")
     main = forth or back
     assert main is not None
-    old_bytes = witness(released.plan, new.plans[name], version) if forth is not None else None
-    new_bytes = witness(new.plans[name], released.plan, version) if back is not None else None
-    words = (main.wrote, main.reads) if main is forth else (main.reads, main.wrote)
     is_default = main.reason == "TAGGED_DEFAULT"
     return replace(
         finding,
         rule="TAGGED_DEFAULT_CHANGED" if is_default else "RELEASED_LAYOUT_CHANGED",
         reason="" if is_default else main.reason,
         path=main.path,
-        what=f"was {words[0]}; is {words[1]}",
+        what=new_reads_old.what or old_reads_new.what,
         remedy=_NEW_VERSION,
         location=new.location(name, main.path.removesuffix("[]")),
-        new_reads_old=_direction(forth, old_bytes),
-        old_reads_new=_direction(back, new_bytes),
+        new_reads_old=new_reads_old,
+        old_reads_new=old_reads_new,
     )
 
 
-def _direction(found: Difference | None, data: Witness | None) -> Direction:
-    if found is None:
-        return Direction(None)
-    return Direction("differs" if data is None else data.outcome, data)
+def _direction(found: Difference, data: Witness | None, what: str) -> Direction:
+    return Direction("differs" if data is None else data.outcome, data, found.path, what)
 
 
 def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding]:
@@ -117,18 +109,9 @@ def header_findings(old: Baseline, new: DefinitionSet) -> Iterator[CompatFinding
                 by_change.setdefault((before, after, each.source.name), []).append(version)
         for (before, after, since), versions in by_change.items():
             what = f"had header version {before}, has {after}"
-            yield CompatFinding(
-                "HEADER_VERSION_CHANGED",
-                name,
-                "",
-                tuple(versions),
-                what,
-                "keep the header of released versions: see flexibleVersions and headerVersions",
-                message.at("headerVersions"),
-                str(before),
-                str(after),
-                since,
-            )
+            remedy = "keep the header of released versions: see flexibleVersions and headerVersions"
+            about = (tuple(versions), what, remedy, message.at("headerVersions"), str(before), str(after), since)
+            yield CompatFinding("HEADER_VERSION_CHANGED", name, "", *about)
 
 
 def header_of(message: Message, version: int) -> int:
