@@ -401,7 +401,7 @@ def make_folder(path: Path) -> None:
     (path / "mine.txt").touch()
 
 
-@pytest.mark.parametrize("change", [edit, link, link_folder, make_folder])
+@pytest.mark.parametrize("change", [edit, link, make_folder])
 def test_listed_file_that_is_not_as_generated_is_kept(
     generated: package.PackageRequest, change: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -458,6 +458,60 @@ def test_unlisted_file_is_not_overwritten(
     what = "not listed in MANIFEST, and would be overwritten; move it, or choose another folder"
     assert capsys.readouterr() == ("", f"{path}: {what}\n")
     assert contents(generated.output) == before
+
+
+def test_refused_run_deletes_nothing(generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]) -> None:
+    module = renamed(generated)
+    mine = module.with_name("other.py")
+    mine.write_text("mine = 1\n")
+    before = contents(generated.output)
+    capsys.readouterr()
+    assert generate(generated) == 1
+    what = "not listed in MANIFEST, and would be overwritten; move it, or choose another folder"
+    assert capsys.readouterr() == ("", f"{mine}: {what}\n")
+    assert contents(generated.output) == before
+
+
+@pytest.mark.parametrize("change", [link, link_folder])
+@pytest.mark.parametrize("is_dangling", [False, True])
+def test_file_is_not_written_through_a_link(
+    generated: package.PackageRequest,
+    change: Callable[[Path], None],
+    is_dangling: bool,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module = generated.output / "src" / "sample_package" / "messages" / "probe.py"
+    change(module)
+    elsewhere = generated.output.parent / ("elsewhere.py" if change is link else "elsewhere")
+    if is_dangling:
+        elsewhere.rename(generated.output.parent / "moved")
+    write_specs(generated.specs, message(field("B", about="Changed.")))
+    before = contents(generated.output.parent)
+    capsys.readouterr()
+    assert generate(generated) == 1
+    path = module if change is link else module.parent
+    what = "a symbolic link, through which a file would be written; replace it by what it leads to"
+    assert capsys.readouterr() == ("", f"{path}: {what}\n")
+    assert contents(generated.output.parent) == before
+
+
+def test_names_of_folders_and_tools_are_printed_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    request = package.PackageRequest(request_of(tmp_path).specs, tmp_path / "o\x1b[2Jt", "sample_package")
+    shown = str(request.output).replace("\x1b", "\\x1b")
+    assert check(request) == 1
+    assert generate(request) == generate(request) == check(request) == 0
+    (request.output / "README.md").unlink()
+    (request.output / "src" / "sample_package" / "a\x1b.py").touch()
+    manifest = json.loads((request.output / "MANIFEST").read_text())
+    (request.output / "MANIFEST").write_text(json.dumps({**manifest, "tools": {"bl\x1b[2Jack": "1\x1b"}}))
+    assert check(request) == 1
+    renamed(request)
+    assert generate(request) == 0
+    printed = "".join(capsys.readouterr())
+    assert "\x1b" not in printed
+    assert f"{shown} was generated with bl\\x1b[2Jack 1\\x1b, but " in printed
+    assert "src/sample_package/a\\x1b.py is not generated" in printed
+    assert f"deleted {shown}/src/sample_package/messages/probe.py\n" in printed
 
 
 def test_interrupted_run_is_continued(

@@ -61,7 +61,9 @@ def build_package(tmp_path: Path, *each: Definition, name: str | None = None) ->
     root = tmp_path / name
     request = package.PackageRequest(write_specs(root / "specs", *each), root / "output", name)
     loaded = definitions.load(request.specs)
-    output.write(request.output, package.render(identity_of(loaded, name), loaded))
+    output.write(
+        request.output, output.read_manifest(request.output), package.render(identity_of(loaded, name), loaded)
+    )
     return import_package(request.output / "src", name)
 
 

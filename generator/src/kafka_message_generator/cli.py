@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 from kafka_message_generator import definitions, output
 from kafka_message_generator.compat import command as compat_command
@@ -111,9 +111,12 @@ def _request(arguments: argparse.Namespace) -> package.PackageRequest:
     return package.PackageRequest(specs, arguments.output, arguments.package, arguments.components, tuple(more))
 
 
-def _rendered(arguments: argparse.Namespace, request: package.PackageRequest, used: dict[str, str]) -> dict[str, str]:
+def _rendered(
+    arguments: argparse.Namespace, request: package.PackageRequest, manifest: dict[str, Any], used: dict[str, str]
+) -> dict[str, str]:
     """Return the files of a package; ``used`` maps tools to the versions that the manifest records."""
-    loaded = definitions.load(request.specs, request.components, partial(output.check_owner, request), request.more)
+    check_owner = partial(output.check_owner, request, manifest)
+    loaded = definitions.load(request.specs, request.components, check_owner, request.more)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
     apis = [each for each in loaded.messages if each.kind in (REQUEST, RESPONSE) and not each.is_removed]
@@ -135,33 +138,39 @@ def _generate(arguments: argparse.Namespace) -> int:
     request = _request(arguments)
     started = time.monotonic()
     if output.is_current(request):
-        print(f"{request.output} is up to date")
+        _tell(f"{request.output} is up to date")
         return 0
-    files = _rendered(arguments, request, package.tools())
-    changed = output.write(request.output, files)
-    print(f"{request.output}: {len(files)} files, {changed} changed, in {time.monotonic() - started:.1f} s")
+    manifest = output.read_manifest(request.output)
+    files = _rendered(arguments, request, manifest, package.tools())
+    changed = output.write(request.output, manifest, files, _tell)
+    _tell(f"{request.output}: {len(files)} files, {changed} changed, in {time.monotonic() - started:.1f} s")
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> int:
     request = _request(arguments)
-    files = _rendered(arguments, request, output.tools_of(request.output))
-    if not output.read_manifest(request.output):
-        print(f"{request.output} has no package; generate it: {_generating(request)}", file=sys.stderr)
+    manifest = output.read_manifest(request.output)
+    files = _rendered(arguments, request, manifest, output.tools_of(manifest))
+    if not manifest:
+        _tell(f"{request.output} has no package; generate it: {_generating(request)}", sys.stderr)
         return 1
-    if note := output.other_tools(request.output):
-        print(note, file=sys.stderr)
-    lines = list(output.difference(request.output, files))
+    if note := output.other_tools(request.output, manifest):
+        _tell(note, sys.stderr)
+    lines = list(output.difference(request.output, manifest, files))
     what = "is not generated, but can be imported from the package; move or delete it"
-    unknown = [f"{name} {what}\n" for name in output.unknown_modules(request.output, files)]
+    unknown = [f"{printable(name)} {what}\n" for name in output.unknown_modules(request.output, manifest, files)]
     sys.stdout.writelines(lines + unknown)
     if lines:
         what = f"{request.output} differs from its definitions; regenerate it"
-        print(f"{what}: {_generating(request)}", file=sys.stderr)
+        _tell(f"{what}: {_generating(request)}", sys.stderr)
     if lines or unknown:
         return 1
-    print(f"{request.output} matches its definitions")
+    _tell(f"{request.output} matches its definitions")
     return 0
+
+
+def _tell(text: str, file: TextIO | None = None) -> None:
+    print(printable(text), file=file)
 
 
 def _generating(request: package.PackageRequest) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Container, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from kafka_message_generator.files import replace_file
@@ -63,13 +63,18 @@ def is_current(request: PackageRequest) -> bool:
     return all(_digest(request.output / name) == digest for name, digest in manifest["files"].items())
 
 
+def _data(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
 def _digest(path: Path) -> str | None:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+    data = _data(path)
+    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
-def check_owner(request: PackageRequest, settings: Settings, problems: Problems) -> None:
+def check_owner(request: PackageRequest, manifest: dict[str, Any], settings: Settings, problems: Problems) -> None:
     package = request.package or settings.import_name
-    owner = read_manifest(request.output).get("package", package)
+    owner = manifest.get("package", package)
     if package is None or owner == package:
         return
     place = Location("command line", 1, "--package") if request.package else settings.places["import-name"]
@@ -77,42 +82,45 @@ def check_owner(request: PackageRequest, settings: Settings, problems: Problems)
     problems.error(place, f"{what}; choose another folder, or remove this one first")
 
 
-def tools_of(output: Path) -> dict[str, str]:
+def tools_of(manifest: dict[str, Any]) -> dict[str, str]:
     """Return the tool versions in the manifest, or the current versions if the manifest has none."""
-    found = read_manifest(output).get("tools")
+    found = manifest.get("tools")
     return {name: str(version) for name, version in found.items()} if isinstance(found, dict) else tools()
 
 
-def other_tools(output: Path) -> str | None:
+def other_tools(output: Path, manifest: dict[str, Any]) -> str | None:
     """Return a note if other tool versions generated the package, else None."""
-    used = tools_of(output)
+    used = tools_of(manifest)
     if used == tools():
         return None
     before, now = (", ".join(f"{name} {version}" for name, version in each.items()) for each in (used, tools()))
     return f"{output} was generated with {before}, but {now} are installed; this may cause differences"
 
 
-def write(output: Path, files: dict[str, str], tell: Callable[[str], None] = print) -> int:
+def write(output: Path, manifest: dict[str, Any], files: dict[str, str], tell: Callable[[str], None] = print) -> int:
     """Delete files that only the earlier manifest lists, write changed files, and return the number of changes.
 
     Deletions, and listed files that are not as generated, are reported to ``tell``; of the latter only those in
-    ``files`` are replaced. Raises IdentityError if a file would replace one that is not listed.
+    ``files`` are replaced. Raises IdentityError, before any change, if a file would replace one that is not listed, or
+    would be written through a symbolic link.
     """
-    listed = read_manifest(output).get("files", {})
-    deleted = sum(_delete(output, name, listed[name], tell) for name in sorted(listed.keys() - files.keys()))
-    there = {name: digest for name in files if (digest := _digest(output / name)) is not None}
-    new = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
-    foreign = [output / name for name in sorted(there.keys() - {*listed, MANIFEST}) if there[name] != new[name]]
-    if foreign:
+    listed = manifest.get("files", {})
+    there = {name: _data(output / name) for name in files}
+    new = {name: text.encode() for name, text in files.items()}
+    changed = sorted(name for name, data in new.items() if there[name] != data)
+    if links := dict.fromkeys(filter(None, (link_to(output, name) for name in changed))):
+        what = "a symbolic link, through which a file would be written; replace it by what it leads to"
+        raise IdentityError("\n".join(f"{path}: {what}" for path in links))
+    if foreign := [output / name for name in changed if there[name] is not None and name not in {*listed, MANIFEST}]:
         what = f"not listed in {MANIFEST}, and would be overwritten; move it, or choose another folder"
         raise IdentityError("\n".join(f"{path}: {what}" for path in foreign))
-    changed = [name for name in files if there.get(name) != new[name]]
-    for name in sorted(changed, key=lambda name: (name != MANIFEST, name)):  # of an interrupted run, all is listed
+    deleted = sum(_delete(output, name, listed[name], tell) for name in sorted(listed.keys() - files.keys()))
+    for name in sorted(changed, key=lambda name: name != MANIFEST):  # of an interrupted run, all is listed
         path = output / name
-        if name in listed and there.get(name, listed[name]) != listed[name]:
+        if name in listed and _digest(path) not in (None, listed[name]):
             tell(f"replaced {path}, which was not as generated")
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, [files[name].encode()])
+        replace_file(path, [new[name]])
     return deleted + len(changed)
 
 
@@ -132,8 +140,15 @@ def _delete(output: Path, name: str, digest: str, tell: Callable[[str], None]) -
 
 def is_own_file(folder: Path, name: str) -> bool:
     """Return whether a path leads into a folder without symbolic links, and to no folder."""
-    path = folder / name
-    return "\0" not in name and path.resolve() == Path(f"{folder.resolve()}/{name}") and not path.is_dir()
+    if "\0" in name or PurePath(name).as_posix() != name or os.path.isdir(folder / name):
+        return False
+    return os.path.realpath(folder / name) == os.path.join(os.path.realpath(folder), os.path.normpath(name))
+
+
+def link_to(folder: Path, name: str) -> Path | None:
+    """Return the first symbolic link below a folder on the path to a file, or None."""
+    paths = (folder / each for each in (*reversed(PurePath(name).parents[:-1]), name))
+    return next((path for path in paths if path.is_symlink()), None)
 
 
 def _remove_empty(folder: Path, output: Path) -> None:
@@ -147,19 +162,18 @@ def _remove_empty(folder: Path, output: Path) -> None:
             folder = folder.parent
 
 
-def unknown_modules(output: Path, files: Container[str]) -> list[str]:
+def unknown_modules(output: Path, manifest: dict[str, Any], files: Container[str]) -> list[str]:
     """Return the modules in the import package that neither ``files`` nor the manifest has."""
-    manifest = read_manifest(output)
     paths = (output / "src" / manifest["package"]).rglob("*")
     found = (path for path in paths if path.suffix in _MODULES or (path.is_symlink() and path.is_dir()))
     names = {path.relative_to(output).as_posix() for path in found if path.parent.name != "__pycache__"}
     return sorted(name for name in names - manifest["files"].keys() if name not in files)
 
 
-def difference(output: Path, files: dict[str, str]) -> Iterator[str]:
+def difference(output: Path, manifest: dict[str, Any], files: dict[str, str]) -> Iterator[str]:
     """Yield the unified diff from the listed files on disk to ``files``; a changed file that is not text gets a sentence."""
-    for name in sorted({*read_manifest(output)["files"], *files}):
-        old = (output / name).read_bytes() if (output / name).is_file() else None
+    for name in sorted({*manifest["files"], *files}):
+        old = _data(output / name)
         new = files[name].encode() if name in files else None
         if old != new:
             yield from _file_difference(name, old, new)
