@@ -157,6 +157,21 @@ def test_folder_missing_folder_and_endless_link_are_named(tmp_path: Path) -> Non
     assert names(tmp_path) == ["loop"]
 
 
+def test_mounted_file_that_cannot_be_renamed_is_written_directly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mounted"
+    path.write_bytes(b"longer than the new one")
+    number = path.stat().st_ino
+
+    def fail(*names: str) -> None:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), *names)
+
+    monkeypatch.setattr(os, "replace", fail)
+    replace_file(path, iter([b"n", b"ew"]))
+    assert (path.read_bytes(), path.stat().st_ino, names(tmp_path)) == (b"new", number, ["mounted"])
+
+
 def test_pipe_is_written_directly(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
