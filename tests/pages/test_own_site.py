@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import re
@@ -11,7 +12,9 @@ from types import ModuleType
 import pytest
 
 from kafka_message_generator import cli
+from kafka_message_generator.files import replace_file
 from kafka_protocol_pages import cli as pages
+from kafka_protocol_pages import site as site_module
 from kafka_protocol_pages.package import PagesError
 from kafka_protocol_pages.site import write
 from tests.support.building import import_package, unique_name, write_specs
@@ -107,7 +110,8 @@ def test_stale_pages_are_removed(probes: tuple[Path, ModuleType], tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "name", ["../victim.txt", "/victim.txt", "", "messages", "link/victim.txt", "a\0b", "\udcff/.."]
+    "name",
+    ["../victim.txt", "/victim.txt", "", "messages", "link/victim.txt", "a\0b", "\udcff/..", "./index.html", "a//b"],
 )
 def test_list_that_names_other_files_is_an_error(name: str, tmp_path: Path) -> None:
     site = tmp_path / "site"
@@ -121,6 +125,40 @@ def test_list_that_names_other_files_is_an_error(name: str, tmp_path: Path) -> N
         write(site, {"messages/B.html": "b"})
     assert (tmp_path / "victim.txt").read_text() == "mine"
     assert sorted(path.name for path in (site / "messages").iterdir()) == ["A.html"]
+
+
+@pytest.mark.parametrize("name", ["a.html/z", "n" * 300])
+def test_listed_name_that_no_file_can_have_is_dropped(name: str, tmp_path: Path) -> None:
+    write(tmp_path, {"a.html": "a"})
+    (tmp_path / "assets" / "files.txt").write_text(f"a.html\n{name}\n")
+    assert write(tmp_path, {"a.html": "b"}) == ["assets/files.txt", "a.html"]
+    assert (tmp_path / "assets" / "files.txt").read_text() == "a.html\n"
+
+
+@pytest.mark.parametrize("link", ["messages", "messages/A.html"])
+def test_page_is_not_written_through_a_link(link: str, tmp_path: Path) -> None:
+    site, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    write(site, {"messages/A.html": "a", "stale.html": "a"})
+    (site / link).rename(elsewhere)
+    (site / link).symlink_to(elsewhere)
+    what = "a symbolic link, through which a file would be written; replace it by a copy"
+    with pytest.raises(PagesError, match=re.escape(f"{site / link}: {what}")):
+        write(site, {"messages/A.html": "b"})
+    assert (site / "messages" / "A.html").read_text() == "a"
+    assert (site / "stale.html").exists()
+
+
+def test_interrupted_first_run_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path, parts: list[bytes]) -> None:
+        if path.name == "b.html":
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        replace_file(path, parts)
+
+    monkeypatch.setattr(site_module, "replace_file", fail)
+    with pytest.raises(OSError, match="No space left on device"):
+        write(tmp_path, {"a.html": "a", "b.html": "b"})
+    monkeypatch.undo()
+    assert write(tmp_path, {"a.html": "a", "b.html": "b"}) == ["b.html"]
 
 
 def test_full_disk_leaves_the_earlier_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

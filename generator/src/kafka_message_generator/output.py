@@ -142,12 +142,13 @@ def is_own_file(folder: Path, name: str) -> bool:
     """Return whether a path leads into a folder without symbolic links, and to no folder."""
     if "\0" in name or PurePath(name).as_posix() != name or os.path.isdir(folder / name):
         return False
-    return os.path.realpath(folder / name) == os.path.join(os.path.realpath(folder), os.path.normpath(name))
+    return Path(os.path.realpath(folder / name)) == Path(f"{os.path.realpath(folder)}/{name}")
 
 
 def link_to(folder: Path, name: str) -> Path | None:
     """Return the first symbolic link below a folder on the path to a file, or None."""
-    paths = (folder / each for each in (*reversed(PurePath(name).parents[:-1]), name))
+    own = PurePath(name)
+    paths = (folder / each for each in (*reversed(own.parents[:-1]), own))
     return next((path for path in paths if path.is_symlink()), None)
 
 

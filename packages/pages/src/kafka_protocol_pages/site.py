@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.export import document
 from kafka_message_generator.export.command import SCHEMA_FILE
 from kafka_message_generator.files import replace_file
-from kafka_message_generator.output import is_own_file
+from kafka_message_generator.output import is_own_file, link_to
 from kafka_message_generator.render.environment import environment
 from kafka_messages_tools.conversation import exchange_style
 from kafka_protocol_pages import examples, indexes
@@ -265,8 +266,8 @@ ENVIRONMENT.filters["breakable"] = breakable
 def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
     """Write changed files, delete stale ones, and return the paths of both.
 
-    Raises PagesError, before writing, for a folder with files but without an earlier site, or if the list of its files
-    names others.
+    Raises PagesError, before writing, for a folder with files but without an earlier site, if the list of its files
+    names others, or if a file would be written through a symbolic link.
     """
     known = folder / FILE_LIST
     if not known.exists() and folder.is_dir() and any(folder.iterdir()):
@@ -276,18 +277,22 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> list[str]:
         raise PagesError(
             f"{known}: {outside[0]!r} is not a file of this site; restore the list, or use an empty folder"
         )
-    wanted = {**files, FILE_LIST: "".join(f"{name}\n" for name in sorted(files))}
-    changed = []
-    for name, text in wanted.items():
-        path, data = folder / name, encoded(text)
-        if not path.exists() or path.read_bytes() != data:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, [data])
-            changed.append(name)
-    for name in sorted(before - wanted.keys()):
-        (folder / name).unlink(missing_ok=True)
-        changed.append(name)
-    return changed
+    stale = [name for name in sorted(before - {*files, FILE_LIST}) if os.path.lexists(folder / name)]
+    listed = {FILE_LIST: "".join(f"{name}\n" for name in sorted(files)), **files}
+    found = [(name, encoded(text)) for name, text in listed.items()]
+    wanted = {name: data for name, data in found if _is_changed(folder / name, data)}
+    if links := [path for path in (link_to(folder, name) for name in wanted) if path is not None]:
+        raise PagesError(f"{links[0]}: a symbolic link, through which a file would be written; replace it by a copy")
+    for name in stale:
+        (folder / name).unlink()
+    for name, data in wanted.items():  # the list first: of an interrupted run, all is listed
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        replace_file(folder / name, [data])
+    return [*wanted, *stale]
+
+
+def _is_changed(path: Path, data: bytes) -> bool:
+    return not path.is_file() or path.read_bytes() != data
 
 
 def encoded(content: str | bytes) -> bytes:
