@@ -111,11 +111,9 @@ def _request(arguments: argparse.Namespace) -> package.PackageRequest:
     return package.PackageRequest(specs, arguments.output, arguments.package, arguments.components, tuple(more))
 
 
-def _rendered(
-    arguments: argparse.Namespace, request: package.PackageRequest, manifest: dict[str, Any], used: dict[str, str]
-) -> dict[str, str]:
-    """Return the files of a package; ``used`` maps tools to the versions that the manifest records."""
-    check_owner = partial(output.check_owner, request, manifest)
+def _rendered(arguments: argparse.Namespace, request: package.PackageRequest, old: dict[str, Any]) -> dict[str, str]:
+    """Return the files of a package; ``old`` is the manifest on disk, whose tool versions ``check`` keeps."""
+    check_owner = partial(output.check_owner, request, old)
     loaded = definitions.load(request.specs, request.components, check_owner, request.more)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
         print(warning, file=sys.stderr)
@@ -125,6 +123,7 @@ def _rendered(
         print(f"{min(missing)} (1 of {len(missing)} messages) {what}", file=sys.stderr)
     identity = identity_of(loaded, request.package)
     files = package.render(identity, loaded, _progress)
+    used = output.tools_of(old) if arguments.run is _check else package.tools()
     files[package.MANIFEST] = package.manifest(request, identity, files, used)
     return files
 
@@ -141,7 +140,7 @@ def _generate(arguments: argparse.Namespace) -> int:
         _tell(f"{request.output} is up to date")
         return 0
     manifest = output.read_manifest(request.output)
-    files = _rendered(arguments, request, manifest, package.tools())
+    files = _rendered(arguments, request, manifest)
     changed = output.write(request.output, manifest, files, _tell)
     _tell(f"{request.output}: {len(files)} files, {changed} changed, in {time.monotonic() - started:.1f} s")
     return 0
@@ -150,7 +149,7 @@ def _generate(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     request = _request(arguments)
     manifest = output.read_manifest(request.output)
-    files = _rendered(arguments, request, manifest, output.tools_of(manifest))
+    files = _rendered(arguments, request, manifest)
     if not manifest:
         _tell(f"{request.output} has no package; generate it: {_generating(request)}", sys.stderr)
         return 1

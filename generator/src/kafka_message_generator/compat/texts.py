@@ -12,6 +12,7 @@ from kafka_message_generator.compat.report import CompatReport
 from kafka_message_generator.compat.witness import REWRITES_DIFFERENTLY, Witness
 
 _MOST_BYTES = 64
+_COPIED = ("message", "versions", "path", "reason", "what", "remedy", "since", "before", "after")
 
 
 def text(report: CompatReport, level: str) -> str:
@@ -94,15 +95,7 @@ def plain(finding: CompatFinding, counts: bool) -> dict[str, object]:
         "rule": finding.rule,
         "level": finding.level,
         "counts": counts,
-        "message": finding.message,
-        "versions": list(finding.versions),
-        "path": finding.path,
-        "reason": finding.reason,
-        "what": finding.what,
-        "remedy": finding.remedy,
-        "since": finding.since,
-        "before": finding.before,
-        "after": finding.after,
+        **{name: getattr(finding, name) for name in _COPIED},
         "file": finding.location.file,
         "line": finding.location.line,
     }
