@@ -26,14 +26,15 @@ class Walk:
         self._steps: list[tuple[Any, ...]] = []
         # Consecutive values of fixed width are one step.
         for has_width, group in groupby(members, lambda member: member[1].width > 0):
-            run = tuple(group)
-            for part, kind in run[:1] if has_width else run:
-                width = sum(each.width for _, each in run) if has_width else 0
+            if has_width:
+                run = tuple(group)
+                self._steps.append((sum(kind.width for _, kind in run), 0, None, 0, None, None, "", run))
+                continue
+            for part, kind in group:
                 fixed = kind.length and kind.length.fixed
                 prefix = fixed.width if fixed else 1 if kind.length else 0
                 errors = getattr(kind, "errors", None)
-                members = run if has_width else ((part, kind),)
-                self._steps.append((width, prefix, fixed and fixed.unpack, kind.unit, errors, kind, part, members))
+                self._steps.append((0, prefix, fixed and fixed.unpack, kind.unit, errors, kind, part, ((part, kind),)))
         # As ``Type.width``.
         self.width: int = self._steps[0][0] if len(self._steps) == 1 else 0
 

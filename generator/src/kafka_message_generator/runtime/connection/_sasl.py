@@ -126,9 +126,8 @@ def _challenge(server_first: str, nonce: str) -> tuple[str, bytes, int]:
         raise AuthenticationError("SCRAM: the broker's salt is empty or not base64")
     if not (iterations.isascii() and iterations.isdigit()):
         raise AuthenticationError(f"SCRAM: the broker's iteration count is not a number: {display(iterations)}")
-    if len(iterations) > 18 or not _MIN_ITERATIONS <= int(iterations) <= _MAX_ITERATIONS:
-        count, limits = (
-            iterations if len(iterations) <= 18 else "over 10**18"
-        ), f"{_MIN_ITERATIONS} to {_MAX_ITERATIONS}"
-        raise AuthenticationError(f"SCRAM: the broker requires {count} iterations; {limits} are acceptable")
-    return server_nonce, salt, int(iterations)
+    count = int(iterations) if len(iterations) <= 18 else 10**18
+    if not _MIN_ITERATIONS <= count <= _MAX_ITERATIONS:
+        shown, limits = count if count < 10**18 else "over 10**18", f"{_MIN_ITERATIONS} to {_MAX_ITERATIONS}"
+        raise AuthenticationError(f"SCRAM: the broker requires {shown} iterations; {limits} are acceptable")
+    return server_nonce, salt, count

@@ -55,23 +55,20 @@ class Section(Type):
     def skip(self, data: bytes, pos: int) -> int:
         return self.read_into(data, pos, None)[1]
 
-    def _named_places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
-        try:
-            yield from self.places(data, pos)
-        except SchemaError as error:
-            raise error.inside(f".{self.label}") from None
-
     def read_into(
         self, data: bytes, pos: int, values: dict[str, object] | None
     ) -> tuple[tuple[RawTaggedField, ...], int]:
         """Read the fields into ``values``, or skip them if it is None; return the unknown fields and the end."""
         unknown, end = [], pos
-        for place in self._named_places(data, pos):
-            end = place.end
-            if place.tag in self.fields:
-                self._field(data, self.fields[place.tag], place, values)
-            elif place.tag is not None and values is not None:
-                unknown.append(RawTaggedField(place.tag, data[place.at : end]))
+        try:
+            for place in self.places(data, pos):
+                end = place.end
+                if place.tag in self.fields:
+                    self._field(data, self.fields[place.tag], place, values)
+                elif place.tag is not None and values is not None:
+                    unknown.append(RawTaggedField(place.tag, data[place.at : end]))
+        except SchemaError as error:  # that of a field has its name
+            raise error if error.path else error.inside(f".{self.label}") from None
         return tuple(sorted(unknown, key=lambda raw: raw.tag)), end
 
     def join(self, parts: dict[int, bytes]) -> bytes:
