@@ -263,9 +263,7 @@ def test_lost_connection_fails_pending_and_later_requests(last: bytes, cause: ty
     run(talk())
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(1, "1 second"), (1.0, "1 second"), (0.5, "0.5 seconds"), (2, "2 seconds")]
-)
+@pytest.mark.parametrize(("seconds", "text"), [(1, "1 s"), (1.0, "1 s"), (0.5, "0.5 s")])
 def test_timeout_is_told_in_seconds(seconds: float, text: str) -> None:
     async def talk() -> str:
         with pytest.raises(TimeoutError) as caught:
@@ -307,11 +305,11 @@ def test_large_response_does_not_block_the_event_loop(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("is_tls", "text"),
     [
-        (True, "no connection to 127.0.0.1 port PORT: reset; does the port expect TLS?"),
+        (True, "no connection to 127.0.0.1 port PORT: reset; does the port expect TLS, or refuse connections?"),
         (
             False,
             "ApiVersionsRequest: the connection to 127.0.0.1 port PORT has ended: "
-            "the broker has closed it before it sent its versions; does the port expect TLS?",
+            "the broker has closed it before it sent its versions; does the port expect TLS, or refuse connections?",
         ),
     ],
 )

@@ -16,6 +16,7 @@ from ..protocol import ErrorCode
 from ._listener import READ_SIZE, close_writer, next_event, within
 
 R = TypeVar("R", bound=Response)
+_HINT = "does the port expect TLS, or refuse connections?"
 
 
 class BrokerConnection:
@@ -92,7 +93,7 @@ class BrokerConnection:
                     elif isinstance(event, ResponseReceived):
                         self._wake(event.sent.correlation_id)
             list(self.connection.receive_data(b""))  # raises if a frame is incomplete
-            hint = " before it sent its versions; does the port expect TLS?" if self.connection.versions is None else ""
+            hint = f" before it sent its versions; {_HINT}" if self.connection.versions is None else ""
             raise ConnectionError(f"the broker has closed it{hint}")
         except Exception as error:  # any error ends the connection
             self._end(error)
@@ -135,7 +136,7 @@ async def connect(
         try:
             streams = await asyncio.open_connection(host, port, ssl=ssl_context)
         except ConnectionResetError as error:  # has no text
-            raise ConnectionResetError(f"no connection to {address}: reset; does the port expect TLS?") from error
+            raise ConnectionResetError(f"no connection to {address}: reset; {_HINT}") from error
         made = BrokerConnection(streams, state, address, request_timeout, max_pending)
         try:
             if state.versions is None:
