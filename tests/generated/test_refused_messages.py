@@ -174,6 +174,7 @@ def refuse_from(buffer: Any) -> None:
 @pytest.mark.parametrize("code", CODES)
 def test_error_keeps_no_view_of_a_buffer(code: Callable[[], AbstractContextManager[None]]) -> None:
     buffer = bytearray(b"\0\5abc")
-    with code(), pytest.raises(DecodeError, match=r"^HeartbeatRequest v3: group_id: STRING: 5 bytes needed"):
+    with code(), pytest.raises(DecodeError) as caught:
         HeartbeatRequest.read_from(buffer, 0, 3)
     buffer.clear()  # raises BufferError while a view exists
+    assert str(caught.value).startswith("HeartbeatRequest v3: group_id: STRING: 5 bytes needed")
