@@ -640,6 +640,41 @@ def test_failed_connection_is_logged_in_one_line(caplog: pytest.LogCaptureFixtur
     assert record.getMessage().startswith(f"no connection to '127.0.0.1' port {port}: ")
 
 
+@pytest.mark.parametrize("hook", ["on_request", "on_response"])
+def test_hook_that_raises_cancelled_error_is_reported(hook: str) -> None:
+    async def cancelled(*_: object) -> None:
+        raise asyncio.CancelledError
+
+    broker = serve_responses(*[encode_response(HeartbeatResponse(), 4, 1)] * (hook == "on_response"))
+    found, errors, _ = talk_through(broker, read_to_the_end(heartbeat(1)), **{hook: cancelled})
+    assert found == b""
+    assert [repr(each) for each in errors] == ["RuntimeError('a handler or hook raised CancelledError')"]
+
+
+def test_port_that_a_response_names_is_not_closed_while_others_are_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The periodic look at unused ports comes while the ports of a response are opened."""
+    opened = Relay._open
+
+    async def open_and_look(self: Relay, brokers: Any, port: int = 0) -> None:
+        await opened(self, brokers, port)
+        if ("a", 1) in self._used and ("b", 2) in self.ports:
+            self._end_unused()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, proxy: Relay) -> set[tuple[str, int]]:
+        writer.write(ASKED)
+        await frame(reader)
+        proxy._used["a", 1] = 0.0
+        writer.write(ASKED)
+        await frame(reader)
+        return {*proxy.ports}
+
+    monkeypatch.setattr(Relay, "_open", open_and_look)
+    broker = serve_responses(metadata_frame(("a", 1)), metadata_frame(("a", 1), ("b", 2)))
+    found, errors, _ = talk_through(broker, talk)
+    assert errors == []
+    assert found >= {("a", 1), ("b", 2)}
+
+
 def test_hook_changes_requests() -> None:
     async def on_request(event: RequestForwarded, _: RelayConnection) -> bytes | None:
         if generation(event) == 1:

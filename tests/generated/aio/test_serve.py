@@ -9,8 +9,10 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from typing import Any
 
 import pytest
 from kafka_messages import (
@@ -27,7 +29,7 @@ from kafka_messages import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from kafka_messages.aio import CloseConnection, serve
+from kafka_messages.aio import CloseConnection, relay, serve
 from kafka_messages.connection import LocalProtocolError, RemoteProtocolError, RequestReceived, _server, announce
 from kafka_messages.errors import EncodeError
 from kafka_messages.protocol import ApiKey, encode_request, encode_response
@@ -492,6 +494,86 @@ def test_connection_with_unanswered_requests_is_not_idle(acks: int) -> None:
                 assert handled.is_set()
 
     run(talk())
+
+
+@pytest.mark.parametrize("is_half_closed", [False, True])
+def test_connection_whose_frame_is_decoded_is_not_idle(is_half_closed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two frames are decoded at a time; the third connection waits for that, longer than both limits."""
+    decode_request = _server.decode_request
+
+    def decode(payload: bytes, **options: Any) -> object:
+        time.sleep(1.2)
+        return decode_request(payload, **options)
+
+    async def talk() -> None:
+        errors: list[Exception] = []
+
+        async def handler(received: RequestReceived) -> Response | None:
+            return ListGroupsResponse()
+
+        async def ask(port: int) -> bytes:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            with closing(writer):
+                writer.write(encode_request(ListGroupsRequest(states_filter=["s" * 30_000] * 3), 4, 1))
+                if is_half_closed:
+                    writer.write_eof()
+                return await reader.read()
+
+        async with await serve(handler, idle_timeout=0.5, linger=0.5, on_error=errors.append) as server:
+            found = await asyncio.gather(*(ask(server.port) for _ in range(3)))
+        assert (found, errors) == ([encode_response(ListGroupsResponse(), 4, 1)] * 3, [])
+
+    monkeypatch.setattr(_server, "decode_request", decode)
+    run(talk())
+
+
+SECONDS = "idle_timeout must be a number of seconds above 0, or None, not "
+
+
+@pytest.mark.parametrize("program", ["serve", "relay"])
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        *(
+            ({"max_connections": each}, f"max_connections must be a number, at least 1, not {each!r}")
+            for each in (0, -1, "x")
+        ),
+        *(({"idle_timeout": each}, SECONDS + repr(each)) for each in (0, -1, "x", float("nan"))),
+        *(({"linger": each}, f"linger must be a number of seconds, at least 0, not {each!r}") for each in (-1, None)),
+        ({"max_frame_size": 0}, "max_frame_size must be a number of bytes, 1 to 2147483647, not 0"),
+    ],
+)
+def test_wrong_option_is_refused_at_the_call(program: str, option: dict[str, Any], text: str) -> None:
+    async def talk() -> str:
+        with pytest.raises(ValueError, match=next(iter(option))) as caught:
+            await (serve(echo, **option) if program == "serve" else relay([], **option))
+        return str(caught.value)
+
+    assert run(talk()) == text
+
+
+def test_wrong_max_pending_and_versions_are_refused_at_the_call() -> None:
+    async def talk() -> None:
+        with pytest.raises(ValueError, match=r"^max_pending must be a number, at least 1, not 0$"):
+            await serve(echo, max_pending=0)
+        with pytest.raises(TypeError, match=r"^announced must be an ApiVersionsResponse or None, not 'x'$"):
+            await serve(echo, announced="x")  # type: ignore[arg-type]
+
+    run(talk())
+
+
+def test_handler_that_raises_cancelled_error_is_reported() -> None:
+    async def talk() -> list[str]:
+        errors: list[Exception] = []
+
+        async def handler(received: RequestReceived) -> Response | None:
+            raise asyncio.CancelledError
+
+        async with await serve(handler, on_error=errors.append) as server:
+            assert await replies(server.port, heartbeat(1)) == b""
+        return [repr(each) for each in errors]
+
+    assert run(talk()) == ["RuntimeError('a handler or hook raised CancelledError')"]
 
 
 def test_port_scan_is_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -83,7 +83,7 @@ class BrokerConnection:
             raise ConnectionError(ended) from self._failure
 
     async def _receive(self) -> None:
-        source = self.connection.next_event, self.connection.decode_ahead, asyncio.Semaphore(1)
+        source = self.connection.next_event, self.connection.decode_ahead, asyncio.Semaphore(1), []
         try:
             while data := await self._reader.read(READ_SIZE):
                 self.connection.receive_data(data)

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any, Self, TypeVar
 
+from .._core.display import display, is_int
 from ..connection import RemoteProtocolError
 
 READ_SIZE = 1 << 16
@@ -49,14 +50,24 @@ async def read(reader: StreamReader) -> bytes:
 
 
 async def next_event(
-    take: Callable[[], E], ahead: Callable[[int], Callable[[], None] | None], places: asyncio.Semaphore
+    take: Callable[[], E],
+    ahead: Callable[[int], Callable[[], None] | None],
+    places: asyncio.Semaphore,
+    decoding: list[object],
 ) -> E:
-    """Return the next event of a connection. A large frame is decoded in a thread, which keeps its place to its end."""
+    """Return the next event of a connection. A large frame is decoded in a thread, which keeps its place to its end.
+
+    Meanwhile ``decoding`` is not empty.
+    """
     if decode := ahead(_LARGE):
-        await places.acquire()
-        job = asyncio.get_running_loop().run_in_executor(None, decode)
-        job.add_done_callback(lambda _: places.release())
-        await asyncio.shield(job)
+        decoding.append(decode)
+        try:
+            await places.acquire()
+            job = asyncio.get_running_loop().run_in_executor(None, decode)
+            job.add_done_callback(lambda _: places.release())
+            await asyncio.shield(job)
+        finally:
+            decoding.remove(decode)
     return take()
 
 
@@ -68,6 +79,13 @@ class Accepted:
     def __init__(self, client: StreamWriter) -> None:
         self._client, self._chunks = client, Queue[bytes](1)
         self._used = monotonic()
+        self._decoding: list[object] = []
+
+    def _unused(self) -> float:
+        """Return the seconds without progress. Decoding, and waiting for a place to decode, is progress."""
+        if self._decoding:
+            self._used = monotonic()
+        return monotonic() - self._used
 
     def _has_left(self) -> bool:
         """Return whether the client has closed its side, or reset the connection. Unread bytes may precede that."""
@@ -118,10 +136,20 @@ async def close_writer(writer: StreamWriter, timeout: float) -> None:
         writer.transport.abort()
 
 
+def check_most(name: str, value: object) -> None:
+    if not is_int(value, 32, 1):
+        raise ValueError(f"{name} must be a number, at least 1, not {display(value)}")
+
+
 class Listener:
     """Open ports, from ``serve`` or ``relay``. ``async with`` closes them and their connections at its end."""
 
     def __init__(self, linger: float, on_error: Any, max_connections: int, idle_timeout: float | None) -> None:
+        check_most("max_connections", max_connections)
+        if not (isinstance(linger, int | float) and linger >= 0):
+            raise ValueError(f"linger must be a number of seconds, at least 0, not {display(linger)}")
+        if idle_timeout is not None and not (isinstance(idle_timeout, int | float) and idle_timeout > 0):
+            raise ValueError(f"idle_timeout must be a number of seconds above 0, or None, not {display(idle_timeout)}")
         self._linger, self._on_error = linger, on_error
         self._max_connections, self._is_full = max_connections, False
         self._idle_timeout = float("inf") if idle_timeout is None else idle_timeout
@@ -197,7 +225,7 @@ class Listener:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if not any(isinstance(_error(task), CloseConnection) for task in done):
                 while (await asyncio.wait(tasks[-1:], timeout=self._linger))[1]:
-                    if monotonic() - session._used >= self._linger:
+                    if session._unused() >= self._linger:
                         break
             timeout = 1.0
         finally:
@@ -216,7 +244,7 @@ class Listener:
     def _end_unused(self) -> None:
         """End sessions that are idle, and sessions without progress of clients that have left."""
         for session, task in self._watched.items():
-            is_busy, unused = session._is_busy(), monotonic() - session._used
+            is_busy, unused = session._is_busy(), session._unused()
             if (unused >= self._linger and session._has_left()) if is_busy else unused >= self._idle_timeout:
                 task.cancel()
 
@@ -230,4 +258,6 @@ class Listener:
 
 
 def _error(task: Task[None]) -> BaseException | None:
-    return None if task.cancelled() else task.exception()
+    if not task.cancelled():
+        return task.exception()
+    return None if task.cancelling() else RuntimeError("a handler or hook raised CancelledError")

@@ -61,7 +61,8 @@ async def relay(
 
     ``max_frame_size`` limits requests and responses; ``max_connections`` and ``idle_timeout`` are as for ``serve``.
     After a client has closed its side, responses have ``linger`` seconds. Errors end one connection, and are passed to
-    ``on_error``, by default to a logger; so are responses that are forwarded undecoded. Raises OSError.
+    ``on_error``, by default to a logger; so are responses that are forwarded undecoded. Raises OSError, and
+    ValueError or TypeError for a wrong option.
     """
     limits = linger, on_error, max_connections, idle_timeout
     made = Relay(limits, host, decode, max_frame_size, ssl_context, on_request, on_response)
@@ -96,6 +97,7 @@ class Relay(Listener):
             *(each for each in apis() if each.name == _API_VERSIONS),
             *decode,
         ]
+        ProxyConnection(self._decode, max_frame_size=max_frame_size)  # raises here, not in a session
         self._ssl_context, self._on_request, self._on_response = options
 
     async def _open(self, brokers: Iterable[Address], port: int = 0) -> None:
@@ -150,12 +152,12 @@ class RelayConnection(Accepted):
         return bool(self.connection.unanswered)
 
     async def _requests(self, broker: StreamWriter) -> None:
-        ahead, places = self.connection.decode_request_ahead, self._relay._decoders
+        ahead = self.connection.decode_request_ahead
         try:
             while True:
                 data = await self._chunks.get()
                 take = partial(next, self.connection.receive_from_client(data), None)
-                while (event := await next_event(take, ahead, places)) is not None:
+                while (event := await next_event(take, ahead, self._relay._decoders, self._decoding)) is not None:
                     frame = await self._for_broker(event)
                     try:
                         await write(broker, frame)
@@ -182,13 +184,13 @@ class RelayConnection(Accepted):
         return b""
 
     async def _responses(self, reader: StreamReader) -> None:
-        ahead, places = self.connection.decode_response_ahead, self._relay._decoders
+        ahead = self.connection.decode_response_ahead
         while True:
             data = await read(reader)
             self._used = monotonic()
             async with self._order:
                 take = partial(next, self.connection.receive_from_broker(data), None)
-                while (event := await next_event(take, ahead, places)) is not None:
+                while (event := await next_event(take, ahead, self._relay._decoders, self._decoding)) is not None:
                     await write(self._client, await self._for_client(event))
             if not data:
                 return
@@ -211,8 +213,8 @@ class RelayConnection(Accepted):
             return limit_versions(event.message)
         found = list(endpoints(event.message))
         brokers = {(each.host, each.port): monotonic() for each in found}
-        await self._relay._open(brokers)
         self._relay._used |= brokers
+        await self._relay._open(brokers)
         for each in found:
             each.host, each.port = self._relay._host, self._relay.ports[each.host, each.port]
         return bool(found)

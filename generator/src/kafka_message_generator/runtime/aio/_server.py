@@ -12,7 +12,7 @@ from typing import TypeAlias
 from .._base.message import Response
 from ..connection import ConnectionClosed, LocalProtocolError, RequestReceived, ServerConnection, State
 from ..protocol import MAX_FRAME_SIZE
-from ._listener import Accepted, CloseConnection, Listener, client_address, log, next_event, write
+from ._listener import Accepted, CloseConnection, Listener, check_most, client_address, log, next_event, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +44,10 @@ async def serve(
     ``idle_timeout`` seconds after its last byte (None: never), as by Kafka's ``connections.max.idle.ms``.
 
     An invalid frame, an invalid response or an exception in the handler ends this connection only, and is passed to
-    ``on_error``, by default to a logger. Raises OSError.
+    ``on_error``, by default to a logger. Raises OSError, and ValueError or TypeError for a wrong option.
     """
+    check_most("max_pending", max_pending)
+    ServerConnection(announced, max_frame_size=max_frame_size)  # raises here, not in a session
     listener = Listener(linger, on_error, max_connections, idle_timeout)
 
     async def session(reader: StreamReader, writer: StreamWriter) -> None:
@@ -72,7 +74,7 @@ class _Session(Accepted):
         return self.unfinished > 0
 
     async def requests(self) -> None:
-        source = self.connection.next_event, self.connection.decode_ahead, self.listener._decoders
+        source = self.connection.next_event, self.connection.decode_ahead, self.listener._decoders, self._decoding
         try:
             while True:
                 await self.places.acquire()
