@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from threading import Thread
 from typing import Any
@@ -175,13 +176,47 @@ def test_only_complete_and_large_messages_are_decoded_ahead() -> None:
     assert server.decode_ahead(len(LARGE)) is not None
 
     proxy = ProxyConnection(decode=[ApiKey.METADATA])
-    proxy.receive_from_client(SMALL + LARGE)
+    events = proxy.receive_from_client(SMALL + SMALL + LARGE)
+    assert proxy.decode_request_ahead(1) is not None  # its header is new
+    next(events)
     assert proxy.decode_request_ahead(1) is None  # a Heartbeat is not decoded
-    events = proxy.receive_from_client(b"")
     next(events)
     assert proxy.decode_request_ahead(1) is not None
     proxy.receive_from_broker(encode_response(HeartbeatResponse(), 4, 2))
     assert proxy.decode_response_ahead(1) is None
+
+
+@pytest.mark.parametrize("api", [ApiKey.METADATA, ApiKey.HEARTBEAT, ApiKey.API_VERSIONS])
+@pytest.mark.parametrize("decode", [[ApiKey.METADATA], []])
+def test_proxy_reads_a_large_header_only_in_the_thread(
+    api: ApiKey, decode: list[ApiKey], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tags = b"".join(bytes([tag, 0]) for tag in (*range(100, 127), 126))  # the last one is a duplicate
+    payload = (
+        struct.pack(">hhih", api, 4 if api == ApiKey.HEARTBEAT else 3 if api == 18 else 12, 1, -1) + b"\x1c" + tags
+    )
+    proxy = ProxyConnection(decode)
+    events = proxy.receive_from_client(len(payload).to_bytes(4, "big") + payload)
+    ahead = proxy.decode_request_ahead(20)
+    assert ahead is not None
+    in_thread(ahead)
+    for name in ("read_request_header", "decode_request"):
+        monkeypatch.setattr(_proxy, name, None)
+    with pytest.raises(RemoteProtocolError, match=r"^invalid request header at offset 0: .*duplicate tag 126"):
+        next(events)
+
+
+def test_response_to_a_handshake_is_decoded_by_the_thread() -> None:
+    proxy = ProxyConnection(decode=[])
+    [asked] = proxy.receive_from_client(encode_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1))
+    response = encode_response(SaslHandshakeResponse(error_code=33, mechanisms=["m"] * 30), 0, 1)
+    events = proxy.receive_from_broker(response)
+    ahead = proxy.decode_response_ahead(20)
+    assert ahead is not None
+    in_thread(ahead)
+    assert isinstance(asked, RequestForwarded)
+    [passing] = events
+    assert (passing.data, getattr(passing, "error", 0)) == (response, None)
 
 
 def test_unannounced_version_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:

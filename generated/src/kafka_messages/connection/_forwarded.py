@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from ..errors import DecodeError
-from ..protocol import UnsupportedRequestError, decode_response, read_request_header
+from ..protocol import decode_response, read_request_header
 from ._incoming import LENGTH_SIZE
 
 TYPE_CHECKING = False
@@ -86,7 +85,7 @@ class RequestForwarded(Forwarded):
         version.
         """
         if self._header is None:
-            self._header = header_of(self._frame[LENGTH_SIZE:])[0]
+            self._header = read_request_header(self._frame[LENGTH_SIZE:], text=TEXT)[0]
         return self._header
 
     @property
@@ -161,10 +160,3 @@ class TokenForwarded(Forwarded):
 
     def _what(self) -> str:
         return "of SASL"
-
-
-def header_of(payload: bytes) -> tuple[RequestHeader, int]:
-    try:
-        return read_request_header(payload)
-    except (DecodeError, UnsupportedRequestError):
-        return read_request_header(payload, text=TEXT)

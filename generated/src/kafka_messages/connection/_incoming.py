@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 
 from .._core.display import display, is_int
 from .._core.generic import Generic
@@ -72,7 +72,11 @@ class Incoming(FrameReader):
             self.feed(data)
 
     def ahead(
-        self, min_size: int, decode: Callable[[bytes], object], asked: object = None, keys: Container[int] | None = None
+        self,
+        min_size: int,
+        decode: Callable[[bytes], object],
+        asked: object = None,
+        passes: Callable[[bytes], object] | None = None,
     ) -> Callable[[], None] | None:
         """Return a function whose result ``decode`` takes for the next frame, which stays the next; None for others."""
         if self.pending < max(min_size, LENGTH_SIZE) or self._error is not None:
@@ -93,7 +97,7 @@ class Incoming(FrameReader):
             except Exception as error:
                 self._ahead = end, asked, None, error
 
-        return run if keys is None or int.from_bytes(frame[4:6], "big", signed=True) in keys else None
+        return None if passes is not None and passes(frame) else run
 
     def decode(self, payload: bytes, decode: Callable[[bytes], Any], asked: object = None) -> Any:
         """Decode the frame that was read last, unless a thread did."""

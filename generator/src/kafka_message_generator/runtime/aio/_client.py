@@ -82,11 +82,11 @@ class BrokerConnection:
             raise ConnectionError(ended) from self._failure
 
     async def _receive(self) -> None:
-        source = self.connection.next_event, self.connection.decode_ahead, asyncio.Semaphore(1), []
+        source = self.connection.next_event, self.connection.decode_ahead, asyncio.Semaphore(1)
         try:
             while data := await self._reader.read(READ_SIZE):
                 self.connection.receive_data(data)
-                while (event := await next_event(*source)) is not None:
+                while (event := await next_event(*source, [])) is not None:
                     if isinstance(event, VersionFallback):
                         self._writer.write(event.data)
                     elif isinstance(event, ResponseReceived):

@@ -143,7 +143,7 @@ def check_most(name: str, value: object) -> None:
 class Listener:
     """Open ports, from ``serve`` or ``relay``. ``async with`` closes them and their connections at its end."""
 
-    def __init__(self, linger: float, on_error: Any, max_connections: int, idle_timeout: float | None) -> None:
+    def __init__(self, linger: Any, on_error: Any, max_connections: int, idle_timeout: Any) -> None:
         check_most("max_connections", max_connections)
         if not (isinstance(linger, int | float) and linger >= 0):
             raise ValueError(f"linger must be a number of seconds, at least 0, not {display(linger)}")

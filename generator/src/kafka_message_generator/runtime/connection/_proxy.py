@@ -15,20 +15,14 @@ from ..protocol import (
     apis,
     decode_request,
     encode_response,
+    read_request_header,
 )
 from ..protocol import api as api_of
 from ._events import ConnectionClosed, LocalProtocolError
-from ._forwarded import (
-    TEXT,
-    LocalResponse,
-    RequestForwarded,
-    ResponseForwarded,
-    TokenForwarded,
-    header_of,
-)
+from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded, TokenForwarded
 from ._identity import UNKNOWN, ClientIdentity
 from ._incoming import LENGTH_SIZE, Incoming
-from ._request_start import LONGEST_REST, START_SIZE, STARTS, acks_in, keep_start
+from ._request_start import LONGEST_REST, START_SIZE, STARTS, RequestStart, acks_in, keep_start
 from ._rules import (
     API_VERSIONS,
     PRODUCE,
@@ -135,13 +129,13 @@ class ProxyConnection:
         return self._of_broker()
 
     def decode_request_ahead(self, min_size: int) -> Callable[[], None] | None:
-        """As ``ServerConnection.decode_ahead``; also None if the request is forwarded undecoded."""
-        return self._client.ahead(min_size, _decoded, keys=self._decoded)
+        """As ``ServerConnection.decode_ahead``; also None if the request is forwarded undecoded, with a known header."""
+        return self._client.ahead(min_size, self._parts, passes=self._known_start)
 
     def decode_response_ahead(self, min_size: int) -> Callable[[], None] | None:
         """As ``ClientConnection.decode_ahead``; also None if the response is forwarded undecoded."""
         first = self._requests[0] if self._requests else None
-        is_decoded = first is not None and first._key in self._decoded
+        is_decoded = first is not None and (first._key in self._decoded or _is_handshake(first))
         return self._broker.ahead(min_size, first._decode_response, first) if first and is_decoded else None
 
     def answer(self, request: RequestForwarded, response: ResponseMessage) -> bytes:
@@ -242,13 +236,18 @@ class ProxyConnection:
         request._tokens_before, self._tokens = self._tokens, 0
         self._requests.append(request)
 
-    def _unread(self, frame: bytes) -> RequestForwarded | None:
+    def _known_start(self, frame: bytes) -> RequestStart | None:
         start = STARTS.get(frame[LENGTH_SIZE : 2 * LENGTH_SIZE])
         if start is None or start.key in self._decoded or self._client.state is AUTHENTICATING:
             return None
         rest = self._rests.get(start.header_version)
-        if rest is None or not frame.startswith(rest, START_SIZE):
+        return start if rest is not None and frame.startswith(rest, START_SIZE) else None
+
+    def _unread(self, frame: bytes) -> RequestForwarded | None:
+        start = self._known_start(frame)
+        if start is None:
             return None
+        rest = self._rests[start.header_version]
         expects = start.expects_response(frame, START_SIZE + len(rest)) if start.is_produce else True
         if expects is None:
             return None
@@ -265,7 +264,7 @@ class ProxyConnection:
     def _read_request(self, frame: bytes) -> RequestForwarded:
         payload = frame[LENGTH_SIZE:]
         try:
-            header, body = header_of(payload)
+            header, body, request, refused = self._client.decode(payload, self._parts)
         except (UnknownApiError, UnsupportedRequestError) as error:
             if error.header is None or self._client.state is AUTHENTICATING:
                 raise
@@ -277,34 +276,35 @@ class ProxyConnection:
             raise UnknownApiError(f"{api} has no version {version}")
         passing = _forwarded(frame, header, api, self._identity)
         if api.key in self._decoded:
-            try:
-                passing.request = request = self._client.decode(payload, _decoded)
-                passing._header = request.header  # `encode` writes this object
-                passing.expects_response = is_answered(api, request.message)
-            except KafkaMessageError as error:
-                passing.error = error
+            passing.request, passing.error = request, refused
         else:
             keep_start(api, version)
-        if passing.request is None:
+        if passing.request is not None:
+            passing._header = passing.request.header  # `encode` writes this object
+            passing.expects_response = is_answered(api, passing.request.message)
+        else:
             passing.expects_response = bool(api.response_name) and not (
                 api.name == PRODUCE and acks_in(api, version, payload, body) == 0
             )
-        self._identify(passing, api, frame[START_SIZE : LENGTH_SIZE + body])
+        passing.identity = self._identity.after(header, request.message if request is not None else None)
+        if passing.identity is not self._identity:
+            self._identity, self._rests = passing.identity, {}
+        self._starts = {}
+        rest = frame[START_SIZE : LENGTH_SIZE + body]
+        if len(rest) <= LONGEST_REST:
+            self._rests[api.request_header_version(version)] = rest
         return passing
 
-    def _identify(self, request: RequestForwarded, api: Api, rest: bytes) -> None:
-        message = request.message
-        if api.name == API_VERSIONS and message is None and request.error is None:
+    def _parts(self, payload: bytes) -> tuple[RequestHeader, int, DecodedRequest | None, KafkaMessageError | None]:
+        """Return the header, its end, and the request or its error if it is decoded."""
+        header, body = read_request_header(payload, text=TEXT)
+        key = header.request_api_key
+        if key in self._decoded or api_of(key).name == API_VERSIONS:  # which has the client's identity
             try:
-                message = _decoded(request.data[LENGTH_SIZE:]).message
-            except KafkaMessageError:
-                message = None
-        request.identity = self._identity.after(request.header, message)
-        if request.identity is not self._identity:
-            self._identity, self._rests = request.identity, {}
-        self._starts = {}
-        if len(rest) <= LONGEST_REST:
-            self._rests[api.request_header_version(request._version)] = rest
+                return header, body, _decoded(payload), None
+            except KafkaMessageError as error:
+                return header, body, None, error
+        return header, body, None, None
 
     def _of_broker(self) -> Iterator[FromBroker]:
         side, pieces, requests = self._broker, self._broker._pieces, self._requests
