@@ -527,7 +527,7 @@ def test_connection_whose_frame_is_decoded_is_not_idle(is_half_closed: bool, mon
     run(talk())
 
 
-SECONDS = "idle_timeout must be a number of seconds above 0, or None, not "
+SECONDS = "idle_timeout must be a number, at least 0.001, not "
 
 
 @pytest.mark.parametrize("program", ["serve", "relay"])
@@ -539,7 +539,7 @@ SECONDS = "idle_timeout must be a number of seconds above 0, or None, not "
             for each in (0, -1, "x")
         ),
         *(({"idle_timeout": each}, SECONDS + repr(each)) for each in (0, -1, "x", float("nan"))),
-        *(({"linger": each}, f"linger must be a number of seconds, at least 0, not {each!r}") for each in (-1, None)),
+        *(({"linger": each}, f"linger must be a number, at least 0, not {each!r}") for each in (-1, None)),
         ({"max_frame_size": 0}, "max_frame_size must be a number of bytes, 1 to 2147483647, not 0"),
     ],
 )

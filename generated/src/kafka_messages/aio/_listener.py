@@ -10,15 +10,16 @@ from asyncio import Queue, StreamReader, StreamWriter, Task
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
-from .._core.display import display, is_int
+from .._core.display import display
 from ..connection import RemoteProtocolError
 
 READ_SIZE = 1 << 16
 # Frames of this size are decoded in a thread, because they could block the event loop.
 _LARGE = 1 << 16
 E = TypeVar("E")
+Ahead: TypeAlias = Callable[[int], Callable[[], None] | None]
 
 
 class CloseConnection(Exception):
@@ -49,16 +50,8 @@ async def read(reader: StreamReader) -> bytes:
         return b""
 
 
-async def next_event(
-    take: Callable[[], E],
-    ahead: Callable[[int], Callable[[], None] | None],
-    places: asyncio.Semaphore,
-    decoding: list[object],
-) -> E:
-    """Return the next event of a connection. A large frame is decoded in a thread, which keeps its place to its end.
-
-    Meanwhile ``decoding`` is not empty.
-    """
+async def next_event(take: Callable[[], E], ahead: Ahead, places: asyncio.Semaphore, decoding: list[object]) -> E:
+    """Return the next event. A large frame, then in ``decoding``, is decoded in a thread, which keeps its place."""
     if decode := ahead(_LARGE):
         decoding.append(decode)
         try:
@@ -136,23 +129,21 @@ async def close_writer(writer: StreamWriter, timeout: float) -> None:
         writer.transport.abort()
 
 
-def check_most(name: str, value: object) -> None:
-    if not is_int(value, 32, 1):
-        raise ValueError(f"{name} must be a number, at least 1, not {display(value)}")
+def check_least(name: str, value: Any, kind: Any, least: float) -> None:
+    if not (isinstance(value, kind) and value >= least):
+        raise ValueError(f"{name} must be a number, at least {least}, not {display(value)}")
 
 
 class Listener:
     """Open ports, from ``serve`` or ``relay``. ``async with`` closes them and their connections at its end."""
 
-    def __init__(self, linger: Any, on_error: Any, max_connections: int, idle_timeout: Any) -> None:
-        check_most("max_connections", max_connections)
-        if not (isinstance(linger, int | float) and linger >= 0):
-            raise ValueError(f"linger must be a number of seconds, at least 0, not {display(linger)}")
-        if idle_timeout is not None and not (isinstance(idle_timeout, int | float) and idle_timeout > 0):
-            raise ValueError(f"idle_timeout must be a number of seconds above 0, or None, not {display(idle_timeout)}")
+    def __init__(self, linger: float, on_error: Any, max_connections: int, idle_timeout: float | None) -> None:
         self._linger, self._on_error = linger, on_error
         self._max_connections, self._is_full = max_connections, False
         self._idle_timeout = float("inf") if idle_timeout is None else idle_timeout
+        check_least("max_connections", max_connections, int, 1)
+        check_least("linger", linger, int | float, 0)
+        check_least("idle_timeout", self._idle_timeout, int | float, 0.001)
         self._watched: dict[Accepted, Task[None]] = {}  # the task that ends a session
         self._decoders = asyncio.Semaphore(2)  # more threads would take the interpreter lock from the loop
         self._servers: dict[object, asyncio.Server] = {}

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from .._base.message import Response
 from ..connection import ConnectionClosed, LocalProtocolError, RequestReceived, ServerConnection, State
 from ..protocol import MAX_FRAME_SIZE
-from ._listener import Accepted, CloseConnection, Listener, check_most, client_address, log, next_event, write
+from ._listener import Accepted, CloseConnection, Listener, check_least, client_address, log, next_event, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ async def serve(
     An invalid frame, an invalid response or an exception in the handler ends this connection only, and is passed to
     ``on_error``, by default to a logger. Raises OSError, and ValueError or TypeError for a wrong option.
     """
-    check_most("max_pending", max_pending)
+    check_least("max_pending", max_pending, int, 1)
     ServerConnection(announced, max_frame_size=max_frame_size)  # raises here, not in a session
     listener = Listener(linger, on_error, max_connections, idle_timeout)
 

@@ -24,16 +24,7 @@ from ._forwarded import TEXT, LocalResponse, RequestForwarded, ResponseForwarded
 from ._identity import UNKNOWN, ClientIdentity
 from ._incoming import LENGTH_SIZE, Incoming
 from ._request_start import LONGEST_REST, START_SIZE, STARTS, RequestStart, acks_in, keep_start
-from ._rules import (
-    API_VERSIONS,
-    PRODUCE,
-    check_response,
-    check_type,
-    is_answered,
-    opens_tokens,
-    several,
-    unsupported,
-)
+from ._rules import API_VERSIONS, PRODUCE, check_response, check_type, is_answered, opens_tokens, several, unsupported
 from ._states import AUTHENTICATING, PROXY_BROKER, PROXY_CLIENT, READY, Event
 from ._topic_names import TopicNames
 
@@ -131,7 +122,8 @@ class ProxyConnection:
 
     def decode_request_ahead(self, min_size: int) -> Callable[[], None] | None:
         """As ``ServerConnection.decode_ahead``; also None if the request is forwarded undecoded, with a known header."""
-        return self._client.ahead(min_size, self._parts, passes=self._known_start)
+        run = self._client.ahead(min_size, self._parts)
+        return None if run is None or self._known_start(bytes(self._client._pieces[0])) else run
 
     def decode_response_ahead(self, min_size: int) -> Callable[[], None] | None:
         """As ``ClientConnection.decode_ahead``; also None if the response is forwarded undecoded."""

@@ -74,11 +74,11 @@ async def relay(
     return made
 
 
-def _has_brokers(api: Api) -> bool:
+def _is_rewritten(api: Api) -> bool:
     of_applications = ("StreamsGroupHeartbeat", "StreamsGroupDescribe")  # their addresses are not those of brokers
     if api.is_removed or not api.response_name or api.name in of_applications:
         return False
-    return bool(descriptor_of(api.response_class).endpoints())
+    return api.name == _API_VERSIONS or bool(descriptor_of(api.response_class).endpoints())
 
 
 class Relay(Listener):
@@ -91,11 +91,7 @@ class Relay(Listener):
         self._kept: set[Address] = set()
         self._used: dict[Address, float] = {}  # when a response named a broker, or a client was connected to its port
         self._host, self._max_frame_size = host, max_frame_size
-        self._decode = [
-            *filter(_has_brokers, apis()),
-            *(each for each in apis() if each.name == _API_VERSIONS),
-            *decode,
-        ]
+        self._decode = [*filter(_is_rewritten, apis()), *decode]
         ProxyConnection(self._decode, max_frame_size=max_frame_size)  # raises here, not in a session
         self._ssl_context, self._on_request, self._on_response = options
 

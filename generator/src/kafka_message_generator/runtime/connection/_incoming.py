@@ -71,11 +71,7 @@ class Incoming(FrameReader):
             self.feed(data)
 
     def ahead(
-        self,
-        min_size: int,
-        decode: Callable[[bytes], object],
-        asked: object = None,
-        passes: Callable[[bytes], object] | None = None,
+        self, min_size: int, decode: Callable[[bytes], object], asked: object = None
     ) -> Callable[[], None] | None:
         """Return a function whose result ``decode`` takes for the next frame, which stays the next; None for others."""
         if self.pending < max(min_size, LENGTH_SIZE) or self._error is not None:
@@ -96,7 +92,7 @@ class Incoming(FrameReader):
             except Exception as error:
                 self._ahead = end, asked, None, error
 
-        return None if passes is not None and passes(frame) else run
+        return run
 
     def decode(self, payload: bytes, decode: Callable[[bytes], Any], asked: object = None) -> Any:
         """Decode the frame that was read last, unless a thread did."""
