@@ -13,7 +13,14 @@ from uuid import UUID
 import pytest
 from kafka_messages import DecodeError, HeartbeatRequest, MetadataRequest, MetadataResponse, implementation
 from kafka_messages._base.message import Message
-from kafka_messages.protocol import decode_request, decode_response, encode_request, encode_response
+from kafka_messages.protocol import (
+    _requests,
+    _responses,
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+)
 from kafka_messages.schema.descriptors import FieldDescriptor, class_in, descriptor_of
 from kafka_messages.schema.types import INTEGERS
 from kafka_messages.testing import damaged
@@ -125,8 +132,6 @@ ASKED = wide(MetadataRequest, 12).write(12)[:-1]
 def test_python_code_reads_a_refused_message_once_and_not_after_the_core(
     message: Any, read: Callable[[], object], code: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    decode_response(encode_response(MetadataResponse(), 12, 1, framed=False), MetadataResponse, 12)
-    decode_request(encode_request(MetadataRequest(), 12, 1, framed=False))
     count, reader = 0, message._codecs[12][0]
 
     def counted(data: bytes, pos: int) -> tuple[Message, int]:
@@ -134,7 +139,12 @@ def test_python_code_reads_a_refused_message_once_and_not_after_the_core(
         count += 1
         return reader(data, pos)  # type: ignore[no-any-return]
 
-    with code(), mock.patch.dict(message._codecs, {12: (counted, message._codecs[12][1])}):
+    codecs = mock.patch.dict(message._codecs, {12: (counted, message._codecs[12][1])})
+    routes = [mock.patch.dict(each, clear=True) for each in (_requests._requests, _responses._responses)]
+    with code(), codecs, routes[0], routes[1]:  # routes keep their codecs
+        decode_response(encode_response(MetadataResponse(), 12, 1, framed=False), MetadataResponse, 12)
+        decode_request(encode_request(MetadataRequest(), 12, 1, framed=False))
+        count = 0
         with pytest.raises(DecodeError) as caught:
             read()
         assert count == (code is pure)

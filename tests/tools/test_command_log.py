@@ -43,7 +43,7 @@ def batch(offset: int, producer: int = -1, *, transactional: bool = False) -> by
 def test_folder_is_read_in_order_and_other_files_are_named(run_command: RunCommand, tmp_path: Path) -> None:
     for number, name in ((10, "a-0"), (0, "a-0"), (3, "b-0")):
         write(tmp_path / "logs" / name, f"{number:020}.log", batch(number))
-    write(tmp_path / "logs" / "b-0", f"{9:020}.log.gz", gzip.compress(batch(9)))
+    write(tmp_path / "logs" / "b-0", f"{9:020}.log.gz", gzip.compress(batch(9), mtime=0))
     write(tmp_path / "logs" / "b-0", f"{3:020}.index", b"")
     write(tmp_path / "logs", "meta.properties", b"node.id=1\n")
     folder = str(tmp_path / "logs")
@@ -110,7 +110,7 @@ def test_files_of_a_log_directory_are_printed(
     name: str, data: bytes, lines: list[str], run_command: RunCommand, tmp_path: Path
 ) -> None:
     assert run_command("log", write(tmp_path, name, data)) == (0, "".join(f"{line}\n" for line in lines), "")
-    assert run_command("log", write(tmp_path, f"{name}.gz", gzip.compress(data)))[1].splitlines() == lines
+    assert run_command("log", write(tmp_path, f"{name}.gz", gzip.compress(data, mtime=0)))[1].splitlines() == lines
 
 
 def test_producer_snapshot_is_printed(run_command: RunCommand, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_producer_snapshot_is_printed(run_command: RunCommand, tmp_path: Path) -
         ("cleaner-offset-checkpoint", b"0\n1\no\xff 0 1\n", "", "at byte 5: not UTF-8 text"),
         (
             "cleaner-offset-checkpoint.gz",
-            gzip.compress(b"a 0 1\n" * (3 << 20)),
+            gzip.compress(b"a 0 1\n" * (3 << 20), mtime=0),
             "",
             "more than 16777216 bytes, the maximum of a snapshot or checkpoint",
         ),
@@ -155,7 +155,7 @@ def test_producer_snapshot_is_printed(run_command: RunCommand, tmp_path: Path) -
         ),
         (
             f"{BASE}.log",
-            gzip.compress(batch(0))[:-9],
+            gzip.compress(batch(0), mtime=0)[:-9],
             None,
             "the gzip data is damaged: Compressed file ended before the end-of-stream marker was reached",
         ),
@@ -186,7 +186,7 @@ def test_marker_in_a_later_file_of_the_folder_marks_too(run_command: RunCommand,
         for kind, offset, producer in (("COMMIT", 3, 7), ("ABORT", 4, 8))
     )
     one = write(folder, f"{0:020}.log", first)
-    two = write(folder, f"{3:020}.log.gz", gzip.compress(commit + abort))
+    two = write(folder, f"{3:020}.log.gz", gzip.compress(commit + abort, mtime=0))
     other = write(tmp_path / "orders-1", f"{0:020}.log", first)
     for words, aborted in (((one, two), [1]), ((folder,), [1]), ((one,), []), ((one, other), [])):
         found = rows(run_command("log", *map(str, words), "--json")[1])
@@ -260,6 +260,6 @@ def test_record_without_a_key_in_a_coordinator_log_is_named(run_command: RunComm
 
 
 def test_gzip_file_on_standard_input(run_command: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open(write(tmp_path, "x.gz", gzip.compress(batch(4)))) as file:
+    with open(write(tmp_path, "x.gz", gzip.compress(batch(4), mtime=0))) as file:
         monkeypatch.setattr(sys, "stdin", file)
         assert rows(run_command("log", "-", "--json")[1])[0]["offset"] == 4

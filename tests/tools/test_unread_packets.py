@@ -405,6 +405,6 @@ def test_damaged_interface_keeps_its_number() -> None:
     found = list(read_packets(io.BytesIO(data), report))
     assert [(packet.number, packet.link_type) for packet in found] == [(2, ETHERNET), (3, RAW)]
     assert report.remarks == [
-        "block 2 is damaged and ignored: it is too short",
+        "block 2 is damaged and ignored: its 4 bytes are too few",
         "block 5 is damaged and ignored: packet refers to interface 0, whose description is damaged",
     ]
