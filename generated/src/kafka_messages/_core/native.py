@@ -107,6 +107,7 @@ def _new_package() -> Any:
 
 
 refused: dict[str, Exception] = {}  # error by message name, for plans that the core rejected
+_core: Any
 _core, reason = _load("kafka_messages_native")
 try:
     _package = None if _core is None else _new_package()
