@@ -186,7 +186,8 @@ def test_distribution_has_no_duplicate_functions(folder: Path) -> None:
 
 def test_copies_of_a_function_are_equal() -> None:
     """The generator and ``kafka_records``, which cannot import each other, have copies of ``replace_file``."""
-    paths = [GENERATOR / "files.py", RECORDS / "files.py"]
+    names = ("generator/src/kafka_message_generator/files.py", "packages/records/src/kafka_records/files.py")
+    paths = [ROOT / name for name in names]
     assert len({path.read_text(encoding="utf-8") for path in paths}) == 1
     found = [path for path in ROOT.glob("*/**/src/**/*.py") if "def replace_file(" in path.read_text(encoding="utf-8")]
     assert sorted(found) == sorted(paths)
