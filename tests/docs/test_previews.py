@@ -45,7 +45,7 @@ def unread_versions() -> dict[tuple[str, int], tuple[str, str]]:
 
 def test_documented_preview_versions_are_those_that_the_package_cannot_read() -> None:
     text = (ROOT / "docs" / "guide" / "versions.md").read_text(encoding="utf-8")
-    _, _, section = text.partition("### Preview versions that are not read\n")
+    _, _, section = text.partition("### Unstable versions\n")
     documented = {
         (name, int(version)): (first, last)
         for names, version, first, last in ROW.findall(section.partition("\n## ")[0])

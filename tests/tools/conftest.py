@@ -14,6 +14,7 @@ from tests.support.command import RunCommand
 def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> RunCommand:
     """Return a function that runs a command line and returns exit status, output and errors."""
     monkeypatch.setattr(sys, "argv", ["kafka-messages"])
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def runs(*words: str) -> tuple[int, str, str]:
         status = main(words)

@@ -52,7 +52,7 @@ COMPONENTS = {
         Component(
             "aio",
             "clients, servers and proxies with asyncio",
-            ("_base", "schema", "protocol", "connection"),
+            ("_core", "_base", "schema", "protocol", "connection"),
         ),
         Component(
             "internal_topics",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,13 +12,16 @@ _LATEST = 253402300800000
 # paragraph separators, halves of surrogate pairs, noncharacters.
 _CONTROLS = r"\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
-_UNSAFE, _UNSAFE_IN_LINES = re.compile(rf"[\t\n{_CONTROLS}]"), re.compile(f"[{_CONTROLS}]")
 
 
 def safe(text: str, *, lines: bool = False) -> str:
     """Escape control characters as in JSON (``\\u001b``); with ``lines``, keep tabs and line ends."""
-    pattern = _UNSAFE_IN_LINES if lines else _UNSAFE
-    return pattern.sub(lambda found: _SHORT.get(found[0], f"\\u{ord(found[0]):04x}"), text)
+    if (text.replace("\n", "").replace("\t", "") if lines else text).isprintable():
+        return text
+    import re  # not needed for most texts
+
+    pattern = f"[{_CONTROLS}]" if lines else rf"[\t\n{_CONTROLS}]"
+    return re.sub(pattern, lambda found: _SHORT.get(found[0], f"\\u{ord(found[0]):04x}"), text)
 
 
 def counted(number: int, noun: str) -> str:
