@@ -196,7 +196,7 @@ def test_undecodable_samples_are_reported(
     write_lines(Path("bad.hex"), V2_TAGGED, V2, V2_TAGGED[:40], V2 + "0000")
     command = ("--specs", "specs", "--message", "Probe", "--version", 2, "--samples", "bad.hex")
     assert fails(capsys, *command).splitlines() == [
-        "bad.hex:2: Probe v2: UNSIGNED_VARINT: 1 byte needed at offset 28, 0 left",
+        "bad.hex:2: Probe v2: _tagged_fields: UNSIGNED_VARINT: 1 byte needed at offset 28, 0 left",
         "bad.hex:3: Probe v2: pieces[1].x: INT64: 8 bytes needed at offset 18, 2 left",
         "bad.hex:4: Probe v2: 1 byte(s) left after the message, at offset 29",
     ]

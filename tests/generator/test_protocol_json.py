@@ -132,11 +132,11 @@ def test_every_version_of_requests_and_responses_has_its_header_version(kafka: d
 def test_declared_header_versions_are_exported(tmp_path: Path) -> None:
     request, response = (
         {**definition, "headerVersions": ranges}
-        for definition, ranges in zip(DEFINITIONS, ({"2+": 3, "0": 1, "1": 0}, {"0-2": 1, "3+": 2}), strict=False)
+        for definition, ranges in zip(DEFINITIONS, ({"2+": 3, "0": 0, "1": 1}, {"0-2": 1, "3+": 2}), strict=False)
     )
     found = document(definitions.load(write_specs(tmp_path, request, response)))
     parsed = json.loads(text(found))
-    expected = {"InvoiceRequest": [1, 0, 3, 3], "InvoiceResponse": [1, 1, 1, 2]}
+    expected = {"InvoiceRequest": [0, 1, 3, 3], "InvoiceResponse": [1, 1, 1, 2]}
     assert {each["name"]: each["headerVersions"] for each in parsed["messages"]} == expected
     [api] = parsed["apis"]
     assert (api["requestHeaderVersions"], api["responseHeaderVersions"]) == tuple(expected.values())

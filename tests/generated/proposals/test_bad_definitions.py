@@ -79,7 +79,8 @@ ENCODINGS = (
     Case(
         "duplicate key in the proposal's tooSmall",
         TOO_SMALL,
-        "8: $.fields[0].encoding: expected ':' after property '2+', found ','",
+        "8: $.fields[0].encoding: the properties of an object need names and values; "
+        "for a list write [ and ] instead of { and }",
     ),
     Case(
         "duplicate range in the completed tooSmall",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 
 from ..text import safe, wrapped
@@ -26,7 +25,7 @@ STYLES = {
     "title": "1;4",
 }
 
-_STYLED = re.compile(rf"(\x1b\[(?:0|{'|'.join(STYLES.values())})m)")
+_STYLED = rf"(\x1b\[(?:0|{'|'.join(STYLES.values())})m)"
 
 
 class Output:
@@ -124,7 +123,11 @@ class Output:
         return self._progress
 
     def _write(self, text: str) -> None:
-        parts = _STYLED.split(text) if self.has_color else [text]
+        parts = [text]
+        if self.has_color:
+            import re
+
+            parts = re.split(_STYLED, text)
         parts[::2] = [safe(part, lines=True) for part in parts[::2]]
         text = "".join(parts)
         if self._progress is not None and self._is_terminal:
