@@ -223,9 +223,9 @@ def every_lz4(body: bytes, raw: Any) -> Iterator[tuple[str, bytes]]:
     yield "stored block of too many bytes", lz4_frame([stored(bytes(1 << 16) + b"x"), *one])[:90]
     yield "wrong size of a block", lz4_frame([struct.pack("<I", len(one[0])) + one[0][4:]])
     yield "wrong bytes in a block", lz4_frame([one[0][:-8] + b"\xff" * 8])
-    for size in (len(body), len(body) + 1, 60_000):
-        sized = struct.pack("<I", size) + one[0][4:]
-        yield f"size {size} in front of a block", lz4_frame([struct.pack("<I", len(sized)) + sized])
+    for length in (len(body), len(body) + 1, 60_000):
+        sized = struct.pack("<I", length) + one[0][4:]
+        yield f"size {length} in front of a block", lz4_frame([struct.pack("<I", len(sized)) + sized])
     yield "match behind the start", lz4_frame([struct.pack("<I", 9) + b"\x10a\xff\xff\x50abcd", *one])
     for cut in (1, 5, 7):
         yield f"first {cut} bytes", good[:cut]
