@@ -326,8 +326,10 @@ class ProxyConnection:
                         side._start = end
                     requests.popleft()
                     first._waits_at = None
-                    response = piece[start:end], first
-                    yield filled(ResponseForwarded, *response, None, None) if filled else ResponseForwarded(*response)
+                    if filled is None:
+                        yield ResponseForwarded(piece[start:end], first)
+                    else:
+                        yield filled(ResponseForwarded, piece[start:end], first, None, None)
                     continue
             frame = side.next_whole_frame()
             if frame is None:
