@@ -101,7 +101,6 @@ def types(session: nox.Session) -> None:
         "batches",
         "other_languages",
         "imports",
-        "command",
         "encodings",
         "plots",
         "speed_chart",
@@ -383,7 +382,6 @@ def bench(session: nox.Session) -> None:
         case options:
             session.run("python", "benchmarks/compare.py", *options)
             session.run("python", "benchmarks/imports.py")
-            session.run("python", "benchmarks/command.py")
 
 
 def bench_spark(session: nox.Session, *options: str) -> None:

@@ -1,4 +1,4 @@
-"""Output formats of the command ``compat``: JSON, GitHub, GitLab, SARIF and JUnit."""
+"""Output formats of the command ``compat``: JSON, GitHub, GitLab and SARIF."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import sys
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
-from xml.etree import ElementTree
 
 import pytest
 from jsonschema import Draft7Validator
@@ -83,16 +82,6 @@ def test_sarif_is_valid_against_its_schema(
     assert len(list(schema.iter_errors(documents[0]))) == 2
 
 
-def test_junit_report_contains_the_failure(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    suite = ElementTree.fromstring(printed(folders, capsys, "junit"))
-    assert suite.attrib["tests"] == "2"
-    assert suite.attrib["failures"] == "1"
-    failure = suite.find("testcase/failure")
-    assert failure is not None
-    assert "old code, new bytes: fails" in str(failure.text)
-    assert "      0004  00 00 00 00      4 byte(s) left after the message, at offset 4\n" in str(failure.text)
-
-
 def test_advice_exits_with_0_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flexible = RELEASED.replace('"flexibleVersions": "none"', '"flexibleVersions": "0+"')
     more = '{ "name": "More", "type": "int32", "versions": "0+", "taggedVersions": "0+", "tag": 0 }'
@@ -101,7 +90,7 @@ def test_advice_exits_with_0_in_every_format(tmp_path: Path, capsys: pytest.Capt
         (tmp_path / name).mkdir()
         (tmp_path / name / "OrderRecord.json").write_text(text)
     outputs = {}
-    for each in ("text", "json", "github", "sarif", "junit"):
+    for each in ("text", "json", "github", "sarif"):
         words = ("--old", str(tmp_path / "old"), "--new", str(tmp_path / "new"), "--level", "advice", "--format", each)
         assert run(*words) == 0
         outputs[each] = capsys.readouterr().out
@@ -110,12 +99,10 @@ def test_advice_exits_with_0_in_every_format(tmp_path: Path, capsys: pytest.Capt
     assert [each["counts"] for each in json.loads(outputs["json"])["findings"]] == [False]
     assert outputs["github"].startswith("::notice file=")
     assert [each["level"] for each in json.loads(outputs["sarif"])["runs"][0]["results"]] == ["note"]
-    suite = ElementTree.fromstring(outputs["junit"])
-    assert (suite.attrib["tests"], suite.attrib["failures"], suite.find("testcase/failure")) == ("2", "0", None)
 
 
 ODD = "100% <a&b> ü\x07\udcff"
-"""Folder name with characters that URIs encode, that XML forbids, and invalid UTF-8."""
+"""Folder name with characters that URIs encode, and invalid UTF-8."""
 
 
 @pytest.fixture
@@ -136,17 +123,7 @@ def test_sarif_percent_encodes_file_names(special_folders: tuple[str, str], caps
     assert os.fsdecode(unquote_to_bytes(uri)) == f"{special_folders[1]}/OrderRecord.json"
 
 
-def test_junit_escapes_characters_not_allowed_in_xml(
-    special_folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = printed(special_folders, capsys, "junit")
-    assert text.isascii()
-    failure = ElementTree.fromstring(text).find("testcase/failure")
-    assert failure is not None
-    assert "/100% <a&b> ü\\x07\\udcff/OrderRecord.json:8: $.fields[0]: OrderRecord 0 Id" in str(failure.text)
-
-
-@pytest.mark.parametrize("name", ["text", "json", "github", "gitlab", "sarif", "junit"])
+@pytest.mark.parametrize("name", ["text", "json", "github", "gitlab", "sarif"])
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
 def test_unencodable_characters_are_escaped_in_text_output(
     encoding: str, name: str, special_folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch

@@ -1,14 +1,12 @@
-"""Reports for build systems: annotations of GitHub and GitLab, SARIF, JUnit."""
+"""Reports for build systems: annotations of GitHub and GitLab, SARIF."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable
 from urllib.parse import quote
-from xml.etree import ElementTree
 
 from kafka_message_generator.compat import texts
 from kafka_message_generator.compat.findings import RULES, CompatFinding
@@ -23,7 +21,6 @@ _SEVERITY = {
     "policy": "minor",
     "advice": "info",
 }
-_NOT_XML = re.compile("[^\\t\\n\\r\\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOOL = "kafka-message-generator compat"
 
 
@@ -97,35 +94,6 @@ def _result(finding: CompatFinding, counts: bool, names: list[str]) -> dict[str,
     }
 
 
-def junit(report: CompatReport, level: str) -> str:
-    """Return a JUnit test suite in ASCII, with a case for each finding and one for the versions proved equal.
-
-    The cases of findings that count at ``level`` fail.
-    """
-    counting = report.counting(level)
-    suite = ElementTree.Element(
-        "testsuite", name=_TOOL, tests=str(len(report.findings) + 1), failures=str(len(counting)), errors="0"
-    )
-    ElementTree.SubElement(
-        suite, "testcase", classname="released versions", name=f"{report.counts.equal} proved equal to {report.old}"
-    )
-    for finding in report.findings:
-        case = ElementTree.SubElement(suite, "testcase", classname=finding.rule, name=finding.place)
-        if finding in counting:
-            failure = ElementTree.SubElement(case, "failure", message=finding.what, type=finding.rule)
-            failure.text = "\n".join(texts.lines_of(finding))
-    for each in suite.iter():
-        each.attrib = {key: _xml(value) for key, value in each.attrib.items()}
-        each.text = each.text and _xml(each.text)
-    ElementTree.indent(suite)
-    data: bytes = ElementTree.tostring(suite, encoding="us-ascii", xml_declaration=True)
-    return data.decode() + "\n"
-
-
-def _xml(text: str) -> str:
-    return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
 def _message(finding: CompatFinding) -> str:
     return "\n".join([f"{finding.place}: {finding.what}", *texts.direction_lines(finding), finding.remedy])
 
@@ -140,5 +108,4 @@ FORMATS: dict[str, Callable[[CompatReport, str], str]] = {
     "github": github,
     "gitlab": gitlab,
     "sarif": sarif,
-    "junit": junit,
 }
