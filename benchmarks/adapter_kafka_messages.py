@@ -20,26 +20,11 @@ def prepare(workload: Workload) -> Case:
         return Constructor(getattr(module, path[-1]) if path else message_class)
 
     built = building(workload, constructor)
-    protocol = import_module("kafka_messages.protocol")
-    version = workload.version
-    if workload.message.endswith("Request"):
-        with_header = f"encode_request(message, {version}, 7, 'benchmark', framed=False)"
-        without_header = "decode_request(with_header).message"
-    else:
-        with_header = f"encode_response(message, {version}, 7, framed=False)"
-        without_header = f"decode_response(with_header, {workload.message}, {version}).message"
-    names = {**built.names, **vars(protocol), workload.message: message_class}
-    names["with_header"] = eval(with_header, {**names, "message": built.message})
-    encode = f"data = message.write({version})"
+    encode = f"data = message.write({workload.version})"
     return Case(
         message=built.message,
-        decode=f"message = {workload.message}.read(data, {version})",
+        decode=f"message = {workload.message}.read(data, {workload.version})",
         encode=encode,
-        names=names,
-        more={
-            "build": built.statement,
-            "build+encode": f"{built.statement}; {encode}",
-            "decode+header": f"message = {without_header}",
-            "encode+header": f"data = {with_header}",
-        },
+        names={**built.names, workload.message: message_class},
+        more={"build+encode": f"{built.statement}; {encode}"},
     )

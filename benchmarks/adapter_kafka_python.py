@@ -38,7 +38,7 @@ def prepare(workload: Workload) -> Case:
         decode=f"message = {workload.message}.decode(data, version={workload.version})",
         encode=encode,
         names={**built.names, workload.message: message_class},
-        more={"build": built.statement, "build+encode": f"{built.statement}; {encode}"},
+        more={"build+encode": f"{built.statement}; {encode}"},
     )
 
 

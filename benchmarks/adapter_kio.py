@@ -51,5 +51,5 @@ def prepare(workload: Workload) -> Case:
             "write": serial.entity_writer(message_class),
             "BytesIO": BytesIO,
         },
-        more={"build": built.statement, "build+encode": f"{built.statement}; {encode}"},
+        more={"build+encode": f"{built.statement}; {encode}"},
     )

@@ -10,16 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-Operation: TypeAlias = Literal["decode", "encode", "build", "build+encode", "decode+header", "encode+header"]
+Operation: TypeAlias = Literal["decode", "encode", "build+encode"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 # Variables that the statement of each operation assigns; with both, the message is built, then encoded.
 RESULTS: Mapping[Operation, str] = {
     "decode": "message",
     "encode": "data",
-    "build": "message",
     "build+encode": "message, data",
-    "decode+header": "message",
-    "encode+header": "data",
 }
 
 

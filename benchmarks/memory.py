@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from environments import Environment
-from process_tree import resident_bytes
 from workers import Worker, started
 from workloads import Workload
 
 # Encoded bytes to decode per measurement with tracemalloc, which is slow.
 TRACED_BYTES = 1 << 22
-RESIDENT_BYTES = 1 << 24
 MOST_COPIES = 10_000
 
 
@@ -30,24 +28,9 @@ def measure(prepared: Sequence[Environment], workloads: Sequence[Workload]) -> l
             for workload, each in zip(workloads, held, strict=True):
                 worker.load(workload)
                 each.bytes[worker.name] = traced(worker, workload)
-    largest = max(workloads, key=lambda workload: workload.size)
-    process = Held(f"{largest.title}, resident", largest.size, {})
-    for environment in prepared:
-        with started(*environment.worker()) as worker:
-            worker.load(largest)
-            process.bytes[worker.name] = resident(worker, largest)
-    return [*held, process] if all(process.bytes.values()) else held  # needs /proc
+    return held
 
 
 def traced(worker: Worker, workload: Workload) -> float:
     copies = min(MOST_COPIES, max(1, TRACED_BYTES // workload.size))
     return float(str(worker.ask(do="traced", workload=workload.key, copies=copies)["bytes"]))
-
-
-def resident(worker: Worker, workload: Workload) -> float:
-    """Return the growth of the process per kept message, after a first half that fills free memory."""
-    copies = min(MOST_COPIES, max(1, RESIDENT_BYTES // workload.size))
-    worker.ask(do="keep", workload=workload.key, copies=copies)
-    before = resident_bytes(worker.pid)
-    worker.ask(do="keep", workload=workload.key, copies=copies)
-    return (resident_bytes(worker.pid) - before) / copies

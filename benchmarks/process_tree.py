@@ -1,4 +1,4 @@
-"""CPU seconds and resident memory of a process tree (Linux)."""
+"""CPU seconds and peak memory of a process tree (Linux)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def cpu_seconds(root: int, without: int | None = None) -> float:
@@ -25,11 +24,6 @@ def is_python(pid: int) -> bool:
         return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").startswith(("python", "pyspark"))
     except OSError:
         return False
-
-
-def resident_bytes(pid: int) -> int:
-    fields = _stat(pid)
-    return int(fields[21]) * _PAGE if fields[0] != "Z" else 0
 
 
 def peak_bytes(pid: int) -> int:

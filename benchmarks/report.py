@@ -48,10 +48,7 @@ class Measurement:
 TITLES: Mapping[str, str] = {
     "decode": "decode",
     "encode": "encode",
-    "build": "build: construct the message by keyword",
     "build+encode": "build and encode",
-    "decode+header": "decode with the header, as `decode_request` and `decode_response` do",
-    "encode+header": "encode with the header, as `encode_request` and `encode_response` do",
 }
 
 

@@ -21,8 +21,8 @@ from kafka_messages.errors import KafkaMessageError
 from kafka_messages.protocol import api
 from kafka_messages.schema import VARINT, VARLONG, Schema
 from kafka_records import RecordError
+from kafka_records.compression import codecs
 from kafka_records.crc import checksum
-from kafka_records.engines import codecs
 
 _HEADER, _BEGIN, _SUMMED = Struct(">qiibIhiqqqhii"), Struct(">qiibI"), Struct(">hiqqqhii")
 _ENTRY, _INT32 = Struct(">qiI"), Struct(">i")

@@ -347,7 +347,8 @@ def test_missing_codec_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> ModuleType:
         raise ImportError(name)
 
-    codecs = engines.Codecs(engines.Installed(absent))
+    compression = importlib.import_module("kafka_records.compression")
+    codecs = compression.Codecs(engines.Installed(absent))
     monkeypatch.setattr("kafka_records.contents.codecs", lambda: codecs)
     leaf = leaves_by_path(explain(data, FetchResponse, 17, records=True))[
         "responses[0].partitions[0].records.batches[0].records"

@@ -18,7 +18,7 @@ from kafka_records import (
     write_batch,
     write_control_batch,
 )
-from kafka_records.engines import codecs
+from kafka_records.compression import codecs
 from kafka_records.format import COMPRESSION, HEADER, MAX_BATCH_BYTES
 
 from tests.support.pages import ROOT

@@ -21,8 +21,8 @@ from kafka_records import (
     write_batch,
     write_control_batch,
 )
+from kafka_records.compression import codecs
 from kafka_records.contents import unwrapped
-from kafka_records.engines import codecs
 from kafka_records.format import CODECS
 
 import kafka_protocol_vectors as package

@@ -1,7 +1,7 @@
 """Kafka's compression codecs, with a limit on the decompressed size.
 
 What is read, and where the data ends, follows the input streams of Kafka 4.4 on Java 17, such as ``GZIPInputStream`` and
-``Lz4BlockInputStream``. gzip comes from the standard library; an ``Engine`` provides snappy, zstd and blocks of lz4.
+``Lz4BlockInputStream``. gzip comes from the standard library, the rest from ``engines``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from gzip import compress as gzip_compress
 from struct import Struct
-from typing import Protocol
 
+from .engines import Installed, too_much
 from .errors import CompressionError
-from .format import CODECS
 
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
 # Header of a framed stream. Blocks follow, each with its length (int32, big-endian) and raw snappy data.
@@ -31,9 +30,6 @@ _LZ4_INDEPENDENT, _LZ4_BLOCK_SUMS, _LZ4_CONTENT_SIZE, _LZ4_CONTENT_SUM = 1 << 5,
 SNAPPY_MOST = 22
 # First chunk size for further gzip members, in bytes.
 _GZIP_PIECE = 512
-ZSTD_MAGIC, _ZSTD_SKIPPABLE = b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
-# Bytes that zstd-jni reads at once (ZSTD_DStreamInSize).
-_ZSTD_BUFFER = (128 << 10) + 3
 
 _int32 = Struct(">i")
 _uint32_le = Struct("<I")
@@ -41,27 +37,13 @@ _gzip_trailer = Struct("<II")
 _stripe = Struct("<4I")
 
 
-class Engine(Protocol):
-    """Backend for snappy, zstd and blocks of lz4. Raises CompressionError for damaged data or an output above the limit.
-
-    ``lz4_decompress`` returns the decompressed size. The last zstd frame may be truncated.
-    """
-
-    def snappy_decompress(self, data: memoryview, size: int) -> bytes | memoryview: ...
-
-    def snappy_compress(self, data: bytes) -> bytes: ...
-
-    def lz4_decompress(self, block: memoryview, output: memoryview) -> int: ...
-
-    def lz4_compress(self, data: bytes) -> bytes: ...
-
-    def zstd_decompress(self, data: memoryview, limit: int) -> bytes | memoryview: ...
-
-    def zstd_compress(self, data: bytes) -> bytes: ...
+@cache
+def codecs() -> Codecs:
+    return Codecs(Installed())
 
 
 class Codecs:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Installed) -> None:
         self._engine = engine
 
     def decompress(self, codec: int, data: memoryview, limit: int, magic: int = 2) -> bytes | memoryview:
@@ -170,10 +152,6 @@ class Codecs:
                 parts += (_uint32_le.pack(len(plain) | _LZ4_PLAIN_BLOCK), plain)
         parts.append(_uint32_le.pack(0))
         return b"".join(parts)
-
-
-def too_much(codec: int, limit: int) -> CompressionError:
-    return CompressionError(f"the {CODECS[codec]} data decompresses to more than {limit} bytes (max_batch_bytes)")
 
 
 def _read_gzip(data: memoryview, limit: int) -> list[bytes | memoryview]:
@@ -286,45 +264,6 @@ def _lz4_header(data: memoryview, magic: int) -> tuple[int, int, int]:
     if magic and data[end] != xxh32()(data[4:end]) >> 8 & 255:  # KAFKA-3160: Kafka ignores it in format 0
         raise CompressionError("lz4 header checksum mismatch")
     return flags, 1 << 8 + 2 * (sizes >> 4), end + 1
-
-
-def zstd_header(data: memoryview, pos: int) -> tuple[int, int]:
-    """Return the position after the header of a zstd frame (RFC 8878, 3.1.1.1), and the size of the content or 0."""
-    flags = data[pos + 4]
-    is_single = flags >> 5 & 1
-    start = pos + 6 - is_single + (0, 1, 2, 4)[flags & 3]
-    width = (is_single, 2, 4, 8)[flags >> 6]
-    return start + width, int.from_bytes(data[start : start + width], "little") + (256 if width == 2 else 0)
-
-
-def is_zstd_cut(data: memoryview) -> bool:
-    """Return True if the last of several zstd frames (RFC 8878, 3.1) is truncated, but Kafka does not see it.
-
-    Raises CompressionError for truncated frames that Kafka sees: no frame ends in the last part that zstd-jni reads.
-    """
-    start = pos = 0  # `start`: of the last frame
-    try:
-        while pos < len(data):
-            start = pos
-            flags = data[pos + 4]
-            if data[pos] & 0xF0 == 0x50 and data[pos + 1 : pos + 4] == _ZSTD_SKIPPABLE:
-                pos += 8 + int.from_bytes(data[pos + 4 : pos + 8], "little")
-                continue
-            if data[pos : pos + 4] != ZSTD_MAGIC:
-                return False  # the engine refuses it
-            pos, _ = zstd_header(data, pos)
-            is_last = 0
-            while not is_last:
-                block = data[pos] | data[pos + 1] << 8 | data[pos + 2] << 16
-                pos += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)  # a run is one byte
-                is_last = block & 1
-            pos += flags & 4  # this bit announces a checksum of 4 bytes
-    except IndexError:
-        pos = len(data) + 1
-    is_cut = pos > len(data)
-    if is_cut and (start - 1) // _ZSTD_BUFFER != (len(data) - 1) // _ZSTD_BUFFER:
-        raise CompressionError("the zstd data is truncated")
-    return is_cut
 
 
 _PRIMES = 2654435761, 2246822519, 3266489917, 668265263, 374761393

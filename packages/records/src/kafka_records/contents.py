@@ -5,8 +5,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
-from .compression import Codecs
-from .engines import codecs
+from .compression import Codecs, codecs
 from .errors import CompressionError, MalformedRecord
 from .format import COMPRESSION, HEADER, KEY_SIZE_AT, LOG_APPEND_TIME, OVERHEAD
 from .header import Header, batch_error

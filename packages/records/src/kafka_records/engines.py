@@ -8,27 +8,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from .compression import Codecs, is_zstd_cut, too_much
 from .errors import CompressionError, MissingCodecError
+from .format import CODECS
 
 _ZSTD_PIECE = 256 * 1024
 _STANDARD_ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else None
 # First chunk size for further zstd frames, in bytes.
 _ZSTD_FIRST = 512
-
-
-@cache
-def codecs() -> Codecs:
-    return Codecs(Installed())
-
-
-def compress(codec: int, data: bytes, magic: int) -> bytes:
-    return codecs().compress(codec, data, magic)
+ZSTD_MAGIC, _ZSTD_SKIPPABLE = b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
+# Bytes that zstd-jni reads at once (ZSTD_DStreamInSize).
+_ZSTD_BUFFER = (128 << 10) + 3
 
 
 class Installed:
@@ -116,3 +110,46 @@ def _zstd_pieces(zstd: Any, data: memoryview) -> Iterator[bytes]:
             size *= 2
         pos -= len(frame.unused_data)
         size = _ZSTD_FIRST
+
+
+def zstd_header(data: memoryview, pos: int) -> tuple[int, int]:
+    """Return the position after the header of a zstd frame (RFC 8878, 3.1.1.1), and the size of the content or 0."""
+    flags = data[pos + 4]
+    is_single = flags >> 5 & 1
+    start = pos + 6 - is_single + (0, 1, 2, 4)[flags & 3]
+    width = (is_single, 2, 4, 8)[flags >> 6]
+    return start + width, int.from_bytes(data[start : start + width], "little") + (256 if width == 2 else 0)
+
+
+def is_zstd_cut(data: memoryview) -> bool:
+    """Return True if the last of several zstd frames (RFC 8878, 3.1) is truncated, but Kafka does not see it.
+
+    Raises CompressionError for truncated frames that Kafka sees: no frame ends in the last part that zstd-jni reads.
+    """
+    start = pos = 0  # `start`: of the last frame
+    try:
+        while pos < len(data):
+            start = pos
+            flags = data[pos + 4]
+            if data[pos] & 0xF0 == 0x50 and data[pos + 1 : pos + 4] == _ZSTD_SKIPPABLE:
+                pos += 8 + int.from_bytes(data[pos + 4 : pos + 8], "little")
+                continue
+            if data[pos : pos + 4] != ZSTD_MAGIC:
+                return False  # the engine refuses it
+            pos, _ = zstd_header(data, pos)
+            is_last = 0
+            while not is_last:
+                block = data[pos] | data[pos + 1] << 8 | data[pos + 2] << 16
+                pos += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)  # a run is one byte
+                is_last = block & 1
+            pos += flags & 4  # this bit announces a checksum of 4 bytes
+    except IndexError:
+        pos = len(data) + 1
+    is_cut = pos > len(data)
+    if is_cut and (start - 1) // _ZSTD_BUFFER != (len(data) - 1) // _ZSTD_BUFFER:
+        raise CompressionError("the zstd data is truncated")
+    return is_cut
+
+
+def too_much(codec: int, limit: int) -> CompressionError:
+    return CompressionError(f"the {CODECS[codec]} data decompresses to more than {limit} bytes (max_batch_bytes)")

@@ -7,9 +7,9 @@ from struct import error as StructError
 from typing import Any
 
 from ._values import is_int, one_of, shown
+from .compression import codecs
 from .crc import checksum
 from .encode import Fields, Shared, codec_number, encode_batch
-from .engines import compress
 from .errors import BatchEncodeError
 from .format import (
     COMPRESSION,
@@ -26,6 +26,7 @@ from .records import Record
 _INT32 = 1 << 31
 _INT64 = 1 << 63
 _BYTES = (bytes, bytearray, memoryview)
+_compress = codecs().compress
 
 
 def write_batch(
@@ -69,7 +70,15 @@ def write_batch(
         attributes |= DELETE_HORIZON
     some = records if type(records) is list else list(records)
     offsets = _offsets(some, base_offset)
-    shared = leader_epoch, producer_id, producer_epoch, base_sequence, log_append_time, delete_horizon, compress
+    shared = (
+        leader_epoch,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        log_append_time,
+        delete_horizon,
+        _compress,
+    )
     try:
         if magic == 2:
             return encode_batch(some, offsets, attributes, *shared, checksum())
@@ -210,7 +219,7 @@ def write_control_batch(
     for name, bits, number in zip(names, (32, 64, 16, 32, 64, 64), given, strict=True):
         if not is_int(number, bits):
             raise BatchEncodeError(f"expected int{bits}, got {shown(number)}", path=name)
-    batch = Shared(2, 0, CONTROL | (TRANSACTIONAL if marker else 0), *numbers, None, None, compress, checksum())
+    batch = Shared(2, 0, CONTROL | (TRANSACTIONAL if marker else 0), *numbers, None, None, _compress, checksum())
     key = CONTROL_KEY.pack(0, CONTROL_TYPES.index(control_type))
     content = MARKER_VALUE.pack(0, coordinator_epoch) if value is None else value
     return batch.encode([Record(offset, timestamp, key, content)], (offset,))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from ..compression import ZSTD_MAGIC, Codecs, is_zstd_cut, too_much, zstd_header
-from ..engines import Installed
+from ..compression import Codecs
+from ..engines import ZSTD_MAGIC, Installed, is_zstd_cut, too_much, zstd_header
 from ..errors import CompressionError
 from .frames import PADDING, Bytes
 
