@@ -29,7 +29,16 @@ def outer(payload: bytes, protocol: int) -> bytes:
 
 
 def vxlan(frame: bytes, port: int = 4789, network: int = 5, flags: int = 8) -> bytes:
-    return outer(udp(struct.pack(">II", flags << 24, network << 8) + frame, port), 17)
+    return in_udp(struct.pack(">II", flags << 24, network << 8) + frame, port)
+
+
+def in_udp(data: bytes, port: int, *, is_source: bool = False) -> bytes:
+    """Return an IPv4 packet with UDP to a port or, with ``is_source``, from it."""
+    return outer(udp(data, *((50000, port) if is_source else (port,))), 17)
+
+
+def llc(data: bytes) -> bytes:
+    return ethernet(data, len(data))
 
 
 def geneve(payload: bytes, kind: int = 0x6558, options: bytes = b"", flags: int = 0) -> bytes:
@@ -99,6 +108,13 @@ LAYERS: dict[str, tuple[int, Wrap]] = {
         ETHERNET,
         lambda packet: ethernet(b"\xaa\xaa\3\0\0\0\x08\0" + packet, len(packet) + 8),
     ),
+    "Ethernet, LLC": (ETHERNET, lambda packet: llc(b"\6\6\3" + packet)),
+    "Ethernet, LLC and SNAP, 802.1H": (ETHERNET, lambda packet: llc(b"\xaa\xaa\3\0\0\xf8\x08\0" + packet)),
+    "Ethernet, LLC and SNAP, bridged": (
+        ETHERNET,
+        lambda packet: llc(b"\xaa\xaa\3\0\x80\xc2\0\7\0\0" + ethernet(packet)),
+    ),
+    "Linux cooked 1, LLC": (SLL, lambda packet: struct.pack(">HHH8xH", 0, 1, 6, 4) + b"\6\6\3" + packet),
     "Linux cooked 1": (SLL, _on(SLL)),
     "Linux cooked 2": (SLL2, _on(SLL2)),
     "NULL": (NULL, _on(NULL)),
@@ -134,6 +150,27 @@ LAYERS: dict[str, tuple[int, Wrap]] = {
     "VXLAN over IPv6": (
         ETHERNET,
         lambda packet: _six(udp(struct.pack(">II", 8 << 24, 5 << 8) + ethernet(packet), 4789), 17),
+    ),
+    "VXLAN, from its port": (
+        ETHERNET,
+        lambda packet: ethernet(in_udp(struct.pack(">II", 8 << 24, 5 << 8) + ethernet(packet), 4789, is_source=True)),
+    ),
+    "LISP": (ETHERNET, lambda packet: ethernet(in_udp(b"\x80\0\0\1\0\0\0\1" + packet, 4341))),
+    "LISP with IPv6, from its port": (
+        ETHERNET,
+        lambda packet: ethernet(in_udp(bytes(8) + ipv6_of(packet), 4341, is_source=True)),
+    ),
+    "GRE in UDP": (ETHERNET, lambda packet: ethernet(in_udp(b"\0\0\x08\0" + packet, 4754))),
+    "GRE in UDP, checksum": (
+        ETHERNET,
+        lambda packet: ethernet(in_udp(b"\x80\0\x65\x58\0\0\0\0" + ethernet(packet), 4754)),
+    ),
+    "MPLS in UDP": (ETHERNET, lambda packet: ethernet(in_udp(mpls(packet, (16, 17)), 6635))),
+    "GENEVE, from its port": (
+        ETHERNET,
+        lambda packet: ethernet(
+            in_udp(struct.pack(">BBHI", 0, 0, 0x6558, 5 << 8) + ethernet(packet), 6081, is_source=True)
+        ),
     ),
     "GENEVE, Ethernet": (ETHERNET, lambda packet: ethernet(geneve(ethernet(packet)))),
     "GENEVE, IPv4": (ETHERNET, lambda packet: ethernet(geneve(packet, 0x0800))),

@@ -42,7 +42,7 @@ from tests.support.packets import (
     tcp,
     udp,
 )
-from tests.support.tunnels import NFLOG, PKTAP, erspan_3, ethernet, geneve, gre, mpls, outer, pktap, vxlan
+from tests.support.tunnels import NFLOG, PKTAP, erspan_3, ethernet, geneve, gre, in_udp, mpls, outer, pktap, vxlan
 
 ONE = ipv4(tcp(1, 2, 7, b"bytes"))
 NOT_IP, NOT_TCP = "packets other than IP", "packets other than TCP"
@@ -117,9 +117,8 @@ UNREAD: dict[str, tuple[int, bytes, str]] = {
     ),
     "TZSP": (ETHERNET, ethernet(outer(udp(b"\1\0\0\1\1" + ethernet(ONE), 37008), 17)), unsupported("TZSP")),
     "Teredo": (ETHERNET, ethernet(outer(udp(ipv6(ONE[20:]), 3544), 17)), unsupported("Teredo")),
-    "GRE in UDP": (ETHERNET, ethernet(outer(udp(b"\0\0\x08\0" + ONE, 4754), 17)), unsupported("GRE in UDP")),
-    "MPLS in UDP": (ETHERNET, ethernet(outer(udp(mpls(ONE), 6635), 17)), unsupported("MPLS in UDP")),
-    "CAPWAP": (ETHERNET, ethernet(outer(udp(bytes(8) + ONE, 5247), 17)), unsupported("CAPWAP")),
+    "CAPWAP": (ETHERNET, ethernet(in_udp(b"\0\x10" + bytes(6) + ONE, 5247)), unsupported("CAPWAP")),
+    "CAPWAP, encrypted": (ETHERNET, ethernet(in_udp(b"\1\0\0\0" + ONE, 5247)), unsupported("CAPWAP")),
     "no IP version": (RAW, b"\x05" + ONE[1:], IP_HEADER),
     "IP version 6 with the ethertype of 4": (ETHERNET, ethernet(ipv6(ONE[20:]), 0x0800), IP_HEADER),
     "IP header too short": (ETHERNET, ethernet(b"\x44" + ONE[1:]), IP_HEADER),
@@ -159,7 +158,12 @@ OTHER: dict[str, tuple[int, bytes, str]] = {
     "other UDP on the port of VXLAN": (ETHERNET, ethernet(outer(udp(b"GET / HTTP/1.1" * 4, 4789), 17)), NOT_TCP),
     "VXLAN without network": (ETHERNET, ethernet(vxlan(ethernet(ONE), flags=0)), NOT_TCP),
     "VXLAN with a reserved flag": (ETHERNET, ethernet(vxlan(ethernet(ONE), flags=0x0C)), NOT_TCP),
-    "response from the port of VXLAN": (ETHERNET, ethernet(outer(udp(vxlan(ONE)[28:], 50000, 4789), 17)), NOT_TCP),
+    "response from the port of VXLAN": (ETHERNET, ethernet(in_udp(b"answer" * 4, 4789, is_source=True)), NOT_TCP),
+    "response from the port of LISP": (ETHERNET, ethernet(in_udp(b"answer" * 4, 4341, is_source=True)), NOT_TCP),
+    "response from the port of GRE in UDP": (ETHERNET, ethernet(in_udp(b"answer" * 4, 4754, is_source=True)), NOT_TCP),
+    "response from the port of CAPWAP": (ETHERNET, ethernet(in_udp(b"answer" * 4, 5247, is_source=True)), NOT_TCP),
+    "LLC without SNAP, 3 bytes": (ETHERNET, ethernet(b"\0\1\xaf", 3), NOT_IP),
+    "SNAP of another organization": (ETHERNET, ethernet(b"\xaa\xaa\3\1\2\3\x08\0" + ONE, len(ONE) + 8), NOT_IP),
     "GENEVE of another version": (ETHERNET, ethernet(outer(udp(b"\x40\0\x65\x58" + bytes(40), 6081), 17)), NOT_TCP),
     "GENEVE control message": (ETHERNET, ethernet(geneve(ethernet(ONE), flags=0x80)), NOT_TCP),
     "GTP-U echo": (ETHERNET, ethernet(outer(udp(b"\x32\1" + bytes(20), 2152), 17)), NOT_TCP),

@@ -10,17 +10,30 @@ _IPV4, _IPV6 = (ETHERTYPE, 0x0800), (ETHERTYPE, 0x86DD)
 
 
 def _typed(form: str) -> Reader:
-    """Return the reader of a header with an ethertype, or with a length and then LLC and SNAP (RFC 1042)."""
+    """Return the reader of a header with an ethertype, or with a length and then LLC."""
 
     def read(place: Headers) -> Layer:
         (kind,) = place.take(form)
-        if kind < 1536:
-            if place.peek(">6s") != (b"\xaa\xaa\3\0\0\0",):
-                raise Skipped(NOT_IP)
-            (kind,) = place.take(">6xH")
-        return ETHERTYPE, kind
+        return _llc(place) if kind < 1536 else (ETHERTYPE, kind)
 
     return read
+
+
+def _llc(place: Headers) -> Layer:
+    """Skip LLC before IP, or LLC and SNAP with an ethertype (RFC 1042, 802.1H) or a bridged frame (RFC 2684)."""
+    (head,) = place.peek(">3s")
+    if head == b"\6\6\3":
+        place.at += 3
+        return _IPV4
+    if head != b"\xaa\xaa\3":
+        raise Skipped(NOT_IP)
+    organization, kind = place.take(">3x3sH")
+    if organization == b"\0\x80\xc2" and kind in (1, 7):
+        place.at += 2
+        return ETHERNET
+    if organization not in (b"\0\0\0", b"\0\0\xf8"):
+        raise Skipped(NOT_IP)
+    return ETHERTYPE, kind
 
 
 def _loopback(place: Headers) -> Layer:

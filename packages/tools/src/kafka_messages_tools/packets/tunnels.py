@@ -8,6 +8,8 @@ from .headers import ETHERNET, ETHERTYPE, IP, NOT_TCP, PROTOCOL, TRUNCATED, Head
 
 _CHECKSUM, _ROUTING, _KEY, _SEQUENCE, _VERSION = 0x8000, 0x4000, 0x2000, 0x1000, 7
 _PPP, _ERSPAN, _ERSPAN_3 = 0x880B, 0x88BE, 0x22EB
+# Number of bytes that show whether a datagram is a tunnel.
+_LONGEST = 9
 
 
 def _gre(place: Headers) -> Layer:
@@ -52,22 +54,26 @@ def _geneve(place: Headers) -> Layer:
     return ETHERTYPE, kind
 
 
-# By destination port, the start of a header that receivers accept: VXLAN (RFC 7348, on Linux also 8472), and GENEVE
-# (RFC 8926). By port of either side, the start of a packet that may carry TCP, and the name of a tunnel that is not read.
-_READ = {
-    4789: (rb"[\x08\x88].{6}\0", ("UDP tunnel", 4789)),
-    8472: (rb"[\x08\x88].{6}\0", ("UDP tunnel", 4789)),
-    6081: (rb"[\0-\x3f][\0\x40\x80\xc0].{5}\0", ("UDP tunnel", 6081)),
-}
-_UNREAD = {
+def _lisp(place: Headers) -> Layer:
+    place.at += 8
+    return IP
+
+
+# By port of either side, the start of a datagram that receivers accept, and its layer: LISP (RFC 9300), GRE (RFC 8086),
+# VXLAN (RFC 7348, on Linux also 8472), GENEVE (RFC 8926), MPLS (RFC 7510). Those with a name and 0 are not read.
+_PORTS = {
     1701: (rb"[\0-\x7f][\x02\x03]", ("L2TP", 0)),
     2152: (rb"[\x30-\x3f]\xff", ("GTP-U", 0)),
     3544: (rb"[\x60-\x6f]|\0[\0\x01]", ("Teredo", 0)),
+    4341: (rb".{8}[\x45-\x4f\x60-\x6f]", ("UDP tunnel", 4341)),
     4500: (rb"(?!\0{4}).{8}", ("ESP", 0)),
-    4754: (rb".", ("GRE in UDP", 0)),
+    4754: (rb"[\0\x10\x20\x30\x80\x90\xa0\xb0]\0[\x06-\xff]", (PROTOCOL, 47)),
+    4789: (rb"[\x08\x88].{6}\0", ("UDP tunnel", 4789)),
     4790: (rb"[\x04-\x0f]", ("VXLAN-GPE", 0)),
-    5247: (rb".", ("CAPWAP", 0)),
-    6635: (rb".", ("MPLS in UDP", 0)),
+    5247: (rb"\0[\x10-\xff]|\x01\0{3}", ("CAPWAP", 0)),
+    6081: (rb"[\0-\x3f][\0\x40\x80\xc0].{5}\0", ("UDP tunnel", 6081)),
+    6635: (rb".{3}[^\0]", (ETHERTYPE, 0x8847)),
+    8472: (rb"[\x08\x88].{6}\0", ("UDP tunnel", 4789)),
     37008: (rb"\x01[\0\x01]", ("TZSP", 0)),
     51820: (rb"\x04\0{3}", ("WireGuard", 0)),
 }
@@ -75,12 +81,13 @@ _UNREAD = {
 
 def udp_tunnel(place: Headers) -> Layer | None:
     """Return the layer in a UDP datagram that is a tunnel."""
-    source, target = place.peek(">HH")
-    pattern, found = _READ.get(target) or _UNREAD.get(target) or _UNREAD.get(source) or (b"", None)
+    ports = place.peek(">HH")
+    known = [_PORTS[port] for port in reversed(ports) if port in _PORTS]
     start = place.at + 8
-    if place.stop < start - 4 or (found and place.stop < start + 8 <= place.end):
+    if place.stop < start - 4 or (known and place.stop < min(start + _LONGEST, place.end)):
         raise Unread(TRUNCATED)
-    return found if re.compile(pattern, re.DOTALL).match(place.data, start, place.stop) else None
+    found = (layer for start_of, layer in known if re.compile(start_of, re.DOTALL).match(place.data, start, place.stop))
+    return next(found, None)
 
 
 def _udp(place: Headers) -> Layer:
@@ -94,6 +101,7 @@ def _udp(place: Headers) -> Layer:
 TUNNELS = {
     (PROTOCOL, 17): _udp,
     (PROTOCOL, 47): _gre,
+    ("UDP tunnel", 4341): _lisp,
     ("UDP tunnel", 4789): _vxlan,
     ("UDP tunnel", 6081): _geneve,
 }
