@@ -24,10 +24,10 @@ _COPIES = 3
 _FIRST_BYTES = 1024
 # Largest difference of the correlation ids of consecutive responses; requests without response are between them.
 _MOST_SKIPPED = 16
-# Number of bytes that show whether a connection to the default port may begin with a request: size and API key.
+# Number of bytes that show whether a connection to a usual port may begin with a request: size and API key.
 _FEWEST = 6
-# Default port of brokers.
-_KAFKA_PORT = 9092
+# Usual ports of brokers, as in the Wireshark dissector.
+_KAFKA_PORTS = range(9092, 9095)
 # Size and correlation id.
 _response_start = Struct(">ii")
 
@@ -134,7 +134,7 @@ class ClientDetector:
                 if len(start) >= _FEWEST and not self._plausibility.may_be_request(head, is_known=False):
                     raise NotKafka(self.other_traffic)
                 clients.pop()
-                if _FEWEST <= len(start) < plausible.START and self._connection.server.port == _KAFKA_PORT:
+                if _FEWEST <= len(start) < plausible.START and self._connection.server.port in _KAFKA_PORTS:
                     return self._connection.client
             self._trials = [_Searches(self._connection, client, self._plausibility) for client in clients]
             pieces = self.pieces
@@ -162,7 +162,7 @@ class ClientDetector:
                 return None
             ids.append(number)
             at += size + 4
-        is_enough = len(ids) > 1 or (at == len(data) and _KAFKA_PORT in (one.port, other.port))
+        is_enough = len(ids) > 1 or (at == len(data) and (one.port in _KAFKA_PORTS or other.port in _KAFKA_PORTS))
         is_increasing = all(0 < second - first <= _MOST_SKIPPED for first, second in pairwise(ids))
         return (one if other in sources else other) if is_enough and is_increasing else None
 
