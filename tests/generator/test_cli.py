@@ -343,6 +343,33 @@ def test_problems_are_safe_for_a_terminal(tmp_path: Path, capsys: pytest.Capture
         assert ESCAPED in err
 
 
+def test_reports_and_diffs_are_safe_for_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for release, default in (("old", "a"), ("new", "a" + ODD)):
+        write_specs(tmp_path / release, message(field("A", "string", default=default, about="x"), name="Probe"))
+    assert cli.main(["compat", "--old", str(tmp_path / "old"), "--new", str(tmp_path / "new")]) == 1
+    out, err = capsys.readouterr()
+    assert all(line.isprintable() for line in (out + err).split("\n"))
+    assert ESCAPED in out
+    to = ["--specs", str(tmp_path / "old"), "--output", str(tmp_path / "out"), "--package", "own"]
+    assert cli.main(["generate", *to]) == 0
+    with (tmp_path / "out" / "README.md").open("a", encoding="utf-8", newline="") as file:
+        file.write(f"\t{ODD}\r\n")
+    capsys.readouterr()
+    assert cli.main(["check", *to]) == 1
+    out, err = capsys.readouterr()
+    assert all(line.isprintable() for line in (out + err).replace("\t", "").split("\n"))
+    assert f"\n-\t{ESCAPED}\\r\n" in out
+
+
+@pytest.mark.parametrize("command", ["generate", "export", "compat"])
+def test_wrong_arguments_are_safe_for_a_terminal(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main([command, "--specs", "a", "--output", "b", f"--{ODD}"])
+    _, err = capsys.readouterr()
+    assert all(line.isprintable() for line in err.split("\n"))
+    assert f"unrecognized arguments: {'--specs a --output b ' * (command == 'compat')}--{ESCAPED}\n" in err
+
+
 @pytest.mark.parametrize("name", ["no\nsuch\nfolder", ODD])
 def test_names_of_files_are_safe_for_a_terminal(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     specs = write_specs(tmp_path / "specs", PROBE)

@@ -215,7 +215,7 @@ def test_invalid_definition_is_reported(tmp_path: Path, capsys: pytest.CaptureFi
     specs = write_specs(tmp_path / "specs", message(field("A", "int128")))
     lines = fails(capsys, "--specs", specs, "--message", "Probe").splitlines()
     assert "unknown type 'int128'" in lines[0]
-    assert lines[-1] == "1 problem(s); nothing was computed"
+    assert lines[-1] == "1 problem(s); nothing was generated"
 
 
 def test_message_without_versions_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

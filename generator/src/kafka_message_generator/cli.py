@@ -10,17 +10,18 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from kafka_message_generator import definitions, output
 from kafka_message_generator.compat import command as compat_command
 from kafka_message_generator.cost import command as cost_command
+from kafka_message_generator.cost.samples import CostError
 from kafka_message_generator.export import command as export_command
 from kafka_message_generator.render import package
 from kafka_message_generator.render.identity import IdentityError, identity_of
 from kafka_message_generator.spec.components import OPTIONAL, component_problem
 from kafka_message_generator.spec.model import REQUEST, RESPONSE
-from kafka_message_generator.spec.source import SpecError, printable
+from kafka_message_generator.spec.source import SpecError, printable, tell
 
 PROG = "kafka-message-generator"
 EXAMPLES = {
@@ -46,20 +47,27 @@ def reported(run: Callable[[], int]) -> int:
     try:
         return run()
     except SpecError as error:
-        print(error, file=sys.stderr)
-        print(f"{len(error.problems)} problem(s); nothing was generated", file=sys.stderr)
-        return 1
-    except IdentityError as error:
-        print(printable(str(error), "\n"), file=sys.stderr)
-        return 1
+        tell(error, sys.stderr, lines=True)
+        tell(f"{len(error.problems)} problem(s); nothing was generated", sys.stderr)
+    except (CostError, IdentityError) as error:
+        tell(error, sys.stderr, lines=True)
     except OSError as error:
         place = f"{error.filename}: " if error.filename is not None else ""
-        print(printable(f"{place}{error.strerror or error}"), file=sys.stderr)
-        return 1
+        tell(f"{place}{error.strerror or error}", sys.stderr)
+    return 1
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser whose errors are safe for a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROG, description="Typed Python classes for messages in Kafka's format.")
+    parser: argparse.ArgumentParser = Parser(
+        prog=PROG, description="Typed Python classes for messages in Kafka's format."
+    )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, about in (
@@ -116,11 +124,11 @@ def _rendered(arguments: argparse.Namespace, request: package.PackageRequest, ol
     check_owner = partial(output.check_owner, request, old)
     loaded = definitions.load(request.specs, request.components, check_owner, request.more)
     for warning in (*loaded.warnings, *(loaded.accepted if arguments.warnings else ())):
-        print(warning, file=sys.stderr)
+        tell(warning, sys.stderr, lines=True)
     apis = [each for each in loaded.messages if each.kind in (REQUEST, RESPONSE) and not each.is_removed]
     if arguments.run is _check and (missing := [each.name for each in apis if each.header_versions is None]):
         what = "has no headerVersions, which are optional here, but which Kafka's own generator requires from 4.5"
-        print(f"{min(missing)} (1 of {len(missing)} messages) {what}", file=sys.stderr)
+        tell(f"{min(missing)} (1 of {len(missing)} messages) {what}", sys.stderr)
     identity = identity_of(loaded, request.package)
     files = package.render(identity, loaded, _progress)
     used = output.tools_of(old) if arguments.run is _check else package.tools()
@@ -137,12 +145,12 @@ def _generate(arguments: argparse.Namespace) -> int:
     request = _request(arguments)
     started = time.monotonic()
     if output.is_current(request):
-        _tell(f"{request.output} is up to date")
+        tell(f"{request.output} is up to date")
         return 0
     manifest = output.read_manifest(request.output)
     files = _rendered(arguments, request, manifest)
-    changed = output.write(request.output, manifest, files, _tell)
-    _tell(f"{request.output}: {len(files)} files, {changed} changed, in {time.monotonic() - started:.1f} s")
+    changed = output.write(request.output, manifest, files, tell)
+    tell(f"{request.output}: {len(files)} files, {changed} changed, in {time.monotonic() - started:.1f} s")
     return 0
 
 
@@ -151,25 +159,21 @@ def _check(arguments: argparse.Namespace) -> int:
     manifest = output.read_manifest(request.output)
     files = _rendered(arguments, request, manifest)
     if not manifest:
-        _tell(f"{request.output} has no package; generate it: {_generating(request)}", sys.stderr)
+        tell(f"{request.output} has no package; generate it: {_generating(request)}", sys.stderr)
         return 1
     if note := output.other_tools(request.output, manifest):
-        _tell(note, sys.stderr)
+        tell(note, sys.stderr)
     lines = list(output.difference(request.output, manifest, files))
     what = "is not generated, but can be imported from the package; move or delete it"
     unknown = [f"{printable(name)} {what}\n" for name in output.unknown_modules(request.output, manifest, files)]
-    sys.stdout.writelines(lines + unknown)
+    tell("".join(lines + unknown), lines=True, end="")
     if lines:
         what = f"{request.output} differs from its definitions; regenerate it"
-        _tell(f"{what}: {_generating(request)}", sys.stderr)
+        tell(f"{what}: {_generating(request)}", sys.stderr)
     if lines or unknown:
         return 1
-    _tell(f"{request.output} matches its definitions")
+    tell(f"{request.output} matches its definitions")
     return 0
-
-
-def _tell(text: str, file: TextIO | None = None) -> None:
-    print(printable(text), file=file)
 
 
 def _generating(request: package.PackageRequest) -> str:

@@ -25,7 +25,7 @@ from kafka_message_generator.compat.report import CompatReport, compare
 from kafka_message_generator.compat.store import HistoryError
 from kafka_message_generator.compat.waivers import WaiverError, read_waivers, waived
 from kafka_message_generator.files import replace_file
-from kafka_message_generator.spec.source import SpecError, printable
+from kafka_message_generator.spec.source import SpecError, tell
 
 EXAMPLE = "kafka-message-generator compat --old git:main --new specs/kafka"
 COMPATIBLE, FINDINGS, NOT_COMPARED = 0, 1, 3
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser, read_folder: ReadFolder) -> N
 
 def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
     if arguments.list_rules:
-        _write(rules_text())
+        tell(rules_text(), lines=True, end="")
         return COMPATIBLE
     try:
         if arguments.past is not None:
@@ -80,23 +80,17 @@ def run(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
         if not is_found and not report.is_compared:
             raise CompatInputError(f"{report.new} and {report.old} have no released message version in common")
     except (CompatInputError, HistoryError, SpecError, WaiverError, OSError) as error:
-        print(printable(str(error), "\n"), file=sys.stderr)
-        print("nothing was compared", file=sys.stderr)
+        tell(f"{error}\nnothing was compared", sys.stderr, lines=True)
         return NOT_COMPARED
-    _write(formats.FORMATS[arguments.format](report, arguments.level))
+    tell(formats.FORMATS[arguments.format](report, arguments.level), lines=True, end="")
     return FINDINGS if is_found else COMPATIBLE
-
-
-def _write(text: str) -> None:
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _impact(read_folder: ReadFolder, arguments: argparse.Namespace) -> int:
     report = impact(*_sets(read_folder, arguments))
     if arguments.html is not None:
         replace_file(arguments.html, [impact_texts.as_html(report).encode()])
-    _write(impact_texts.as_text(report))
+    tell(impact_texts.as_text(report), lines=True, end="")
     return COMPATIBLE
 
 
@@ -111,7 +105,7 @@ def _report(read_folder: ReadFolder, arguments: argparse.Namespace) -> CompatRep
         return report
     report, warnings = waived(report, read_waivers(arguments.waivers), arguments.waivers)
     for warning in warnings:
-        print(warning, file=sys.stderr)
+        tell(warning, sys.stderr, lines=True)
     return report
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from kafka_message_generator.cost.samples import CostError, CostSample, read_sam
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.plan.model import MessagePlan
 from kafka_message_generator.spec.model import ENCODED_TYPES
-from kafka_message_generator.spec.source import SpecError
+from kafka_message_generator.spec.source import tell
 from kafka_message_generator.spec.suggestions import suggestions
 
 VECTORS = Path("packages", "vectors", "src", "kafka_protocol_vectors")  # relative to the top of a clone
@@ -51,22 +50,14 @@ def _run(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> int
     if arguments.histogram is not None:
         ranges = (histogram(arguments.histogram, signed=True), histogram(arguments.histogram, signed=False))
         show = report.histogram_json if arguments.format == "json" else report.histogram_text
-        print(show(arguments.histogram, *ranges))
+        tell(show(arguments.histogram, *ranges), lines=True)
         return 0
     if arguments.specs is None or arguments.message is None:
         command.error("--specs and --message are required, or --histogram")
-    try:
-        plan = _find(definitions.load(arguments.specs), arguments.message)
-        version, samples, source = _samples(plan, arguments.version, arguments.samples)
-        result = cost(plan, version, samples)
-    except SpecError as error:
-        print(error, file=sys.stderr)
-        print(f"{len(error.problems)} problem(s); nothing was computed", file=sys.stderr)
-        return 1
-    except CostError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print((report.as_json if arguments.format == "json" else report.text)(result, source))
+    plan = _find(definitions.load(arguments.specs), arguments.message)
+    version, samples, source = _samples(plan, arguments.version, arguments.samples)
+    result = cost(plan, version, samples)
+    tell((report.as_json if arguments.format == "json" else report.text)(result, source), lines=True)
     return 0
 
 

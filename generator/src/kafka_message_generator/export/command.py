@@ -8,6 +8,7 @@ from pathlib import Path
 from kafka_message_generator import definitions
 from kafka_message_generator.export.document import document, text
 from kafka_message_generator.files import replace_file
+from kafka_message_generator.spec.source import tell
 
 ABOUT = "write the whole protocol as data for other languages: protocol.json and its JSON Schema"
 EXAMPLE = "kafka-message-generator export --specs specs/kafka --output .work/protocol"
@@ -25,7 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     written = write(arguments.specs, arguments.output)
     sizes = ", ".join(f"{path.name} {path.stat().st_size:,} bytes" for path in written)
-    print(f"{arguments.output}: {sizes}")
+    tell(f"{arguments.output}: {sizes}")
     return 0
 
 

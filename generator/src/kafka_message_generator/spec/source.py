@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 # Value of a node; arrays and objects contain nodes.
 Json = dict[str, "Node"] | list["Node"] | str | int | float | bool | None
@@ -17,6 +19,17 @@ INDENTED = "\n    "  # start of a further line of a message
 def printable(text: str, kept: str = "") -> str:
     """Escape all but printable and ``kept`` characters, such as control characters and those that change direction."""
     return "".join(each if each.isprintable() or each in kept else repr(each)[1:-1] for each in text)
+
+
+def tell(text: object, file: TextIO | None = None, *, lines: bool = False, end: str = "\n") -> None:
+    """Print a text with unprintable and unencodable characters escaped; with ``lines``, keep tabs and line ends."""
+    stream = file or sys.stdout
+    encoding = stream.encoding or "utf-8"
+    print(
+        printable(str(text), "\n\t" if lines else "").encode(encoding, "backslashreplace").decode(encoding),
+        file=stream,
+        end=end,
+    )
 
 
 @dataclass(frozen=True, order=True)

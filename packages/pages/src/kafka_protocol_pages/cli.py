@@ -8,10 +8,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from kafka_message_generator import definitions
-from kafka_message_generator.cli import reported
+from kafka_message_generator.cli import Parser, reported
 from kafka_message_generator.render.identity import identity_of
 from kafka_messages_tools.text import safe
 from kafka_protocol_pages.package import Package, PagesError
@@ -34,14 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return reported(lambda: run(arguments))
 
 
-class _SiteParser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        super().error(safe(message))
-
-
 def _parser() -> argparse.ArgumentParser:
     layout = argparse.RawDescriptionHelpFormatter
-    parser = _SiteParser(prog=PROG, description=ABOUT, epilog=EXAMPLE, formatter_class=layout)
+    parser = Parser(prog=PROG, description=ABOUT, epilog=EXAMPLE, formatter_class=layout)
     parser.add_argument("--version", action="version", version=f"{PROG} {_version()}")
     what = "folder of message definitions (*.json) and their package.toml, or one definition"
     parser.add_argument("--specs", type=Path, required=True, help=what)
