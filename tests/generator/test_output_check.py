@@ -200,7 +200,7 @@ def test_check_reports_a_binary_file(generated: package.PackageRequest, capsys: 
     ]
 
 
-def test_check_splits_lines_only_at_newlines(
+def test_check_splits_lines_only_at_newlines_and_escapes_controls(
     generated: package.PackageRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
     list_file(generated.output, "a.txt", "one\x0ctwo\u2028".encode())
@@ -209,6 +209,6 @@ def test_check_splits_lines_only_at_newlines(
     assert check(generated) == 1
     assert difference(generated.output, capsys) == [
         *("--- a.txt (on disk)", "+++ a.txt (generated)", "@@ -1 +0,0 @@"),
-        *("-one\x0ctwo\u2028", "\\ No newline at end of file"),
+        *(r"-one\x0ctwo\u2028", "\\ No newline at end of file"),
         *("--- b.txt (on disk)", "+++ b.txt (generated)", "@@ -1 +0,0 @@", "-b"),
     ]

@@ -57,7 +57,7 @@ def reported(run: Callable[[], int]) -> int:
     return 1
 
 
-class Parser(argparse.ArgumentParser):
+class SafeParser(argparse.ArgumentParser):
     """Parser whose errors are safe for a terminal."""
 
     def error(self, message: str) -> NoReturn:
@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = Parser(
+    parser: argparse.ArgumentParser = SafeParser(
         prog=PROG, description="Typed Python classes for messages in Kafka's format."
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")

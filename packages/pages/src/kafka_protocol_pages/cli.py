@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_message_generator import definitions
-from kafka_message_generator.cli import Parser, reported
+from kafka_message_generator.cli import SafeParser, reported
 from kafka_message_generator.render.identity import identity_of
 from kafka_messages_tools.text import safe
 from kafka_protocol_pages.package import Package, PagesError
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     layout = argparse.RawDescriptionHelpFormatter
-    parser = Parser(prog=PROG, description=ABOUT, epilog=EXAMPLE, formatter_class=layout)
+    parser = SafeParser(prog=PROG, description=ABOUT, epilog=EXAMPLE, formatter_class=layout)
     parser.add_argument("--version", action="version", version=f"{PROG} {_version()}")
     what = "folder of message definitions (*.json) and their package.toml, or one definition"
     parser.add_argument("--specs", type=Path, required=True, help=what)
