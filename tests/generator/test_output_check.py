@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -212,3 +214,14 @@ def test_check_splits_lines_only_at_newlines_and_escapes_controls(
         *(r"-one\x0ctwo\u2028", "\\ No newline at end of file"),
         *("--- b.txt (on disk)", "+++ b.txt (generated)", "@@ -1 +0,0 @@", "-b"),
     ]
+
+
+def test_check_prints_the_diff_in_any_encoding(
+    generated: package.PackageRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_file(generated.output, "a.txt", "Müller\n".encode())
+    stdout = io.TextIOWrapper(io.BytesIO(), "ascii", newline="\n")
+    monkeypatch.setattr(sys, "stdout", stdout)
+    assert check(generated) == 1
+    stdout.flush()
+    assert b"-M\\xfcller\n" in stdout.buffer.getvalue()  # type: ignore[attr-defined]  # BytesIO
