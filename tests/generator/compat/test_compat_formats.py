@@ -125,7 +125,7 @@ def test_sarif_percent_encodes_file_names(special_folders: tuple[str, str], caps
 
 @pytest.mark.parametrize("name", ["text", "json", "github", "gitlab", "sarif"])
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
-def test_unencodable_characters_are_escaped_in_text_output(
+def test_unencodable_and_control_characters_are_escaped_in_text_output(
     encoding: str, name: str, special_folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = io.BytesIO()
@@ -135,5 +135,5 @@ def test_unencodable_characters_are_escaped_in_text_output(
     shown = out.getvalue().decode(encoding)
     assert "OrderRecord" in shown
     if name == "text":
-        folder = ODD.encode(encoding, "backslashreplace").decode(encoding)
+        folder = ODD.replace("\x07", r"\x07").encode(encoding, "backslashreplace").decode(encoding)
         assert f"/{folder}/OrderRecord.json:8: $.fields[0]: OrderRecord 0 Id: RELEASED_LAYOUT_CHANGED" in shown
