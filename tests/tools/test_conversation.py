@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from kafka_messages import (
     JoinGroupRequest,
     Message,
     MetadataRequest,
+    MetadataResponse,
     OffsetCommitRequest,
     OffsetCommitResponse,
     ProduceRequest,
@@ -200,6 +202,17 @@ def test_control_characters_are_escaped() -> None:
 def test_color_marks_errors_only() -> None:
     assert "\x1b[1;31mILLEGAL_GENERATION\x1b[0m" in render([commit(22)], color=True)
     assert "\x1b[1;31m" not in render([commit()], color=True)
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_colors_in_messages_are_escaped(explain: bool) -> None:
+    red = "\x1b[1;31mred\x9b0m\u202e"
+    request = MetadataRequest(topics=[MetadataRequest.MetadataRequestTopic(name=red)])
+    response = MetadataResponse(cluster_id=red, topics=[MetadataResponse.MetadataResponseTopic(name=red)])
+    text = render([exchange(request, 12, response, client_id=red)], color=True, explain=explain)
+    assert "\x1b[1;31mred" not in text
+    assert re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\n", "").isprintable()
+    assert text.count("u001b[1;31mred") == 2
 
 
 def test_html_escapes_names_and_marks_errors() -> None:
