@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import operator
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Event, Thread
+from typing import Any
 
 import pytest
-from kafka_messages import MetadataResponse
+from kafka_messages import MetadataResponse, ProduceRequest
 
 from tests.support.implementations import script
 from tests.support.topics import VERSION, read, response
@@ -159,3 +165,51 @@ if kept != "atexit":
     print(True)
 """
     assert script(text) == "True\n"
+
+
+TOPICS = [ProduceRequest.TopicProduceData(name="", partition_data=[])] * 50_000
+MANY = ProduceRequest(topic_data=TOPICS).write(12)
+
+
+def test_reading_lets_other_threads_run() -> None:
+    progress: list[None] = []
+    call: Any = operator.call
+    done = Event()
+
+    def work() -> None:
+        while not done.is_set():
+            progress.append(None)
+
+    interval, thread = sys.getswitchinterval(), Thread(target=work)
+    calls: list[Any] = [progress.__len__, partial(ProduceRequest.read, MANY, 12), progress.__len__]
+    try:
+        sys.setswitchinterval(1e-6)
+        thread.start()
+        before, message, after = map(
+            operator.call, calls
+        )  # without Python code between: only the core lets threads run
+    finally:
+        done.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+    assert after > before
+    assert message.topic_data == TOPICS
+
+
+def test_collector_sees_no_object_of_an_unfinished_message() -> None:
+    """So that a large message does not make it slow. In CPython 3.11 it runs while the core reads."""
+    seen: list[int] = []
+
+    def collected(phase: str, info: object) -> None:
+        if len(seen) < 1000:
+            seen.append(len(gc.get_objects()))
+
+    gc.collect()
+    before = len(gc.get_objects())
+    gc.callbacks.append(collected)
+    try:
+        message = ProduceRequest.read(MANY, 12)
+    finally:
+        gc.callbacks.remove(collected)
+    assert max(seen, default=before) - before < len(TOPICS) / 10
+    assert all(map(gc.is_tracked, [message, message.topic_data, *message.topic_data]))

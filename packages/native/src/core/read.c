@@ -1,15 +1,34 @@
 /* Decoder: bytes to objects.
  *
  * Bounds: a cursor `In` never moves beyond `end`. Each function checks LEFT before it reads. Lengths and counts of
- * the input are compared with LEFT before anything is allocated or skipped for them. */
+ * the input are compared with LEFT before anything is allocated or skipped for them.
+ *
+ * Threads: reading a large message lets other threads run now and then. They and the collector see no object of it before
+ * it is finished. */
 #include "core.h"
 
 typedef struct {
     const uint8_t *p, *end;
     const Package *package;
+    Py_ssize_t pause;            /* LEFT at which other threads may run */
+    int is_large;                /* nothing is tracked by the collector before the end */
 } In;
 
 #define LEFT(in) ((in)->end - (in)->p)
+enum { SLICE = 1 << 14 };        /* bytes between two pauses: a few milliseconds for the smallest structs */
+
+static void pause_reading(In *in)
+{
+    Py_BEGIN_ALLOW_THREADS
+    in->pause = LEFT(in) - SLICE;
+    Py_END_ALLOW_THREADS
+}
+
+/* After each element or tagged field. */
+INLINE void may_pause(In *in)
+{
+    if (UNLIKELY(LEFT(in) < in->pause)) pause_reading(in);
+}
 
 INLINE int read_unsigned(In *in, uint32_t *value)
 {
@@ -117,6 +136,7 @@ INLINE int read_elements(TextOp *op, PyObject **items, Py_ssize_t count, In *in)
     if (op->element == KIND_STRUCT) {
         for (Py_ssize_t i = 0; i < count; i++) {
             if (UNLIKELY((items[i] = read_struct(op->layout, in)) == NULL)) return -1;
+            may_pause(in);
         }
     } else if (op->element == KIND_INT32) {                   /* the caller checked 4 bytes for each */
         for (Py_ssize_t i = 0; i < count; i++, in->p += 4) {
@@ -125,6 +145,7 @@ INLINE int read_elements(TextOp *op, PyObject **items, Py_ssize_t count, In *in)
     } else {
         for (Py_ssize_t i = 0; i < count; i++) {
             if (UNLIKELY((items[i] = read_plain(op, op->element, op->is_compact, 0, in)) == NULL)) return -1;
+            may_pause(in);
         }
     }
     return 0;
@@ -141,7 +162,7 @@ static PyObject *read_array(TextOp *op, In *in)
     PyObject *list = new_list(is_converted ? &PyList_Type : op->field->list, count);
     if (UNLIKELY(list == NULL)) return NULL;
     int failed = read_elements(op, ((PyListObject *)list)->ob_item, count, in) < 0;
-    if (UNLIKELY(failed) || !op->field->is_leaf_list) PyObject_GC_Track(list);
+    if (UNLIKELY(failed) || !(op->field->is_leaf_list || in->is_large)) PyObject_GC_Track(list);
     if (LIKELY(!failed && !is_converted)) return list;
     PyObject *converted = failed ? NULL : PyObject_CallOneArg((PyObject *)op->field->list, list);
     Py_DECREF(list);
@@ -189,7 +210,7 @@ static int read_tag_fields(const TextLayout *layout, PyObject *object, uint32_t 
         if (known >= 0) {
             if (seen >> known & 1) return -1;
             seen |= 1ULL << known;
-            In inner = {in->p, in->p + size, in->package};
+            In inner = {in->p, in->p + size, in->package, size - SLICE, in->is_large};
             PyObject *value = read_value(&layout->tags[known], &inner);
             if (value == NULL || inner.p != inner.end) { Py_XDECREF(value); return -1; }
             SLOT(object, layout->tags[known].slot) = value;
@@ -198,6 +219,7 @@ static int read_tag_fields(const TextLayout *layout, PyObject *object, uint32_t 
             last = tag;
         }
         in->p += size;
+        may_pause(in);
     }
     return 0;
 }
@@ -254,18 +276,34 @@ static PyObject *read_struct(const TextLayout *layout, In *in)
         SLOT(object, absent->field->slot) = value;
     }
     if (UNLIKELY(read_section(layout, object, in) < 0)) goto declined;
-    if (!structure->is_leaf) PyObject_GC_Track(object);
+    if (!(structure->is_leaf || in->is_large)) PyObject_GC_Track(object);
     return object;
 declined:
     drop_untracked(object);
     return NULL;
 }
 
+/* Has the collector track a finished large object and those in it. Defaults are tracked already. */
+static void track(const TextLayout *layout, PyObject *object)
+{
+    if (layout->structure->is_leaf || PyObject_GC_IsTracked(object)) return;
+    for (const TextOp *op = layout->ops, *last = op + layout->op_count + layout->tag_count; op < last; op++) {
+        PyObject *value = SLOT(object, op->slot);
+        if (op->field->structure == NULL || value == Py_None) continue;
+        if (op->kind == KIND_STRUCT) { track(op->layout, value); continue; }
+        Py_ssize_t count = op->field->structure->is_leaf ? 0 : PyList_GET_SIZE(value);
+        for (Py_ssize_t i = 0; i < count; i++) track(op->layout, PyList_GET_ITEM(value, i));
+        if (!op->field->is_leaf_list && !PyObject_GC_IsTracked(value)) PyObject_GC_Track(value);
+    }
+    PyObject_GC_Track(object);
+}
+
 /* Reads a message at the start of the data and sets `used` to its size; NULL, with or without an exception, if declined. */
 PyObject *read_message(const Plan *plan, const TextLayout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *used)
 {
-    In in = {data, data + size, plan->package};
+    In in = {data, data + size, plan->package, size - SLICE, size > SLICE};
     PyObject *message = read_struct(layout, &in);
     *used = in.p - data;
+    if (in.is_large && message != NULL) track(layout, message);
     return message;
 }
