@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -11,7 +12,16 @@ from unittest import mock
 from uuid import UUID
 
 import pytest
-from kafka_messages import DecodeError, HeartbeatRequest, MetadataRequest, MetadataResponse, implementation
+from kafka_messages import (
+    DecodeError,
+    HeartbeatRequest,
+    MetadataRequest,
+    MetadataResponse,
+    RawTaggedField,
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    implementation,
+)
 from kafka_messages._base.message import Message
 from kafka_messages.protocol import (
     _requests,
@@ -113,6 +123,84 @@ def outcome(call: Callable[[], int], kind: type[Exception]) -> object:
         return call()
     except kind as error:
         return vars(error)
+
+
+BLOB = b"x" * (1 << 20)
+TOKEN = encode_request(SaslAuthenticateRequest(auth_bytes=BLOB), 2, 1, framed=False)
+ANSWER = encode_response(SaslAuthenticateResponse(auth_bytes=BLOB), 2, 1, framed=False)
+TAGS = (RawTaggedField(9, BLOB), RawTaggedField(10, b""))
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("text", ["strict", "surrogateescape"])
+@pytest.mark.parametrize(
+    ("read", "data"),
+    [
+        (lambda data, text: SaslAuthenticateRequest.read(data, 2, text=text), TOKEN[11:]),
+        (
+            lambda data, text: HeartbeatRequest.read(data, 4, text=text),
+            HeartbeatRequest(unknown_tagged_fields=TAGS).write(4),
+        ),
+        (lambda data, text: decode_request(data, text=text), TOKEN),
+        (lambda data, text: decode_response(data, SaslAuthenticateResponse, 2, text=text), ANSWER),
+    ],
+    ids=["bytes", "tag", "request", "response"],
+)
+def test_search_frees_the_message_and_copies_no_value(
+    read: Callable[[bytes, Any], object], data: bytes, text: str, code: Callable[[], AbstractContextManager[None]]
+) -> None:
+    def refused(bad: bytes) -> None:
+        with pytest.raises(DecodeError):
+            read(bad, text)
+
+    with code():
+        read(data, text)
+        refused(data[:8])
+        accepted, kinds = peak(lambda: read(data, text)), [data[:-1]]
+        if data is not TOKEN:  # a request may have bytes after it
+            kinds.append(data + b"\0")
+        for bad in kinds:
+            assert peak(lambda: refused(bad)) <= accepted + SLACK  # noqa: B023
+
+
+def step_count(call: Callable[[], object]) -> int:
+    """Return how many lines of the package's Python code a call runs."""
+    count = 0
+
+    def trace(frame: Any, event: str, argument: object) -> Any:
+        nonlocal count
+        if "kafka_messages" not in frame.f_code.co_filename:
+            return None
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+TOPIC = MetadataRequest.MetadataRequestTopic
+SHORT = (RawTaggedField(9, b"a"),)
+
+
+@pytest.mark.parametrize(
+    ("message", "version"),
+    [
+        (MetadataRequest(topics=[TOPIC(name="a", unknown_tagged_fields=SHORT)] * 300), 12),
+        (HeartbeatRequest(unknown_tagged_fields=tuple(RawTaggedField(tag, b"") for tag in range(100))), 4),
+    ],
+    ids=["in elements", "many in one section"],
+)
+def test_search_of_unknown_tags_takes_at_most_twice_the_steps_of_reading(message: Any, version: int) -> None:
+    """So that a refused message costs at most three times as much as a sound one."""
+    data = message.write(version)
+    schema, reader = message.schemas()[version], type(message)._codecs[version][0]
+    assert schema.skip(data, 0) == len(data)
+    assert step_count(lambda: schema.skip(data, 0)) <= 2 * step_count(lambda: reader(data, 0))
 
 
 WIDE = wide(MetadataResponse, 12).write(12)[:-1]

@@ -271,7 +271,7 @@ def test_response_is_not_taken_for_another_request() -> None:
 
 
 def test_refused_api_versions_request_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = count_calls(_proxy, "_decoded", monkeypatch)
+    calls = count_calls(_proxy, "decode_request", monkeypatch)
     data = encode_request(ApiVersionsRequest(), 3, 1)[:-1] + b"\xff"
     [passing] = ProxyConnection().receive_from_client(data)
     assert isinstance(passing, RequestForwarded)

@@ -11,7 +11,7 @@ from .._core.display import display
 from .._core.generic import Generic
 from .._core.native import implementation, install
 from .._core.structs import StructBase, as_derived, no_message_class, owner_of
-from .._core.wire import READ_FAILURES, WRITE_FAILURES, as_bytes, as_view, in_chunks
+from .._core.wire import NO_UTF8, READ_FAILURES, WRITE_FAILURES, as_bytes, as_view, in_chunks
 from ..errors import DecodeError, EncodeError, UnsupportedVersionError
 
 TYPE_CHECKING = False
@@ -34,6 +34,8 @@ else:
 
 # True if the Python readers get only what the core declines; they search for an error first.
 IS_NATIVE = implementation() == "native"
+# Without the core, larger data of servers is searched for errors before reading: many new values block other threads.
+LARGE = 1 << 20
 _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
@@ -81,8 +83,8 @@ class Message(StructBase):
             refused = error.with_traceback(None)  # its frames keep the values read so far
         else:
             if end == len(data):
-                result: Self = message if type(message) is cls else as_derived(cls, message)
-                return result
+                return message if type(message) is cls else as_derived(cls, message)
+            del message  # before the search
         raise _decode_error(cls, data, 0, version, True, refused)
 
     @classmethod
@@ -111,8 +113,8 @@ class Message(StructBase):
             refused = error.with_traceback(None)
         else:
             if end <= len(data):
-                result: Self = message if type(message) is cls else as_derived(cls, message)
-                return result, end
+                return message if type(message) is cls else as_derived(cls, message), end
+            del message
         raise _decode_error(cls, data, offset, version, False, refused)
 
     def write(self, version: int, *, text: Text = "strict") -> bytes:
@@ -136,7 +138,7 @@ class Message(StructBase):
     def chunks(self, version: int, *, text: Text = "strict") -> list[bytes]:
         """Return the bytes of ``write`` as a list for ``writelines``, without copying long fields."""
         if text != "strict":
-            _check_text(text)
+            check_text(text)
             try:
                 return self.chunks(version)
             except EncodeError:
@@ -289,17 +291,19 @@ def _read_escaped(
     message: type[M], data: BytesLike, offset: int, version: int, text: str, is_whole: bool
 ) -> tuple[M, int]:
     # Strict first: invalid text is rare.
-    _check_text(text)
+    check_text(text)
     if type(data) is not bytes and not is_whole:
         return _read_inside(message, data, offset, version, text)
     data = as_bytes(data)
+    if not reads_strictly(text, data):
+        find_end(message, data, offset, version, is_whole, text)
     try:
         return (message.read(data, version), len(data)) if is_whole else message.read_from(data, offset, version)
     except DecodeError as error:
-        from ..schema.escaped import is_about_text, read_escaped
-
-        if not is_about_text(error):
+        if is_final(error, text):
             raise
+        from ..schema.escaped import read_escaped
+
         find_end(message, data, offset, version, is_whole, text)
         return read_escaped(message, data, offset, version)
 
@@ -318,7 +322,7 @@ def _check_offset(offset: int, data: BytesLike) -> None:
 
 
 def _write_escaped(message: Message, version: int, text: str) -> bytes:
-    _check_text(text)
+    check_text(text)
     try:
         return message.write(version)
     except EncodeError:
@@ -327,9 +331,19 @@ def _write_escaped(message: Message, version: int, text: str) -> bytes:
         return write_escaped(message, version)
 
 
-def _check_text(text: str) -> None:
+def check_text(text: str) -> None:
     if text != "surrogateescape":
         raise ValueError(f"text must be 'strict' or 'surrogateescape', not {display(text)}")
+
+
+def reads_strictly(text: str, data: bytes) -> bool:
+    """Return whether ``data`` is read as strict first, because invalid text is rare."""
+    return text == "surrogateescape" and (IS_NATIVE or len(data) < LARGE)
+
+
+def is_final(error: DecodeError, text: str) -> bool:
+    """Return whether an error of strict reading is also one with ``text``."""
+    return text == "strict" or not error.reason.startswith(NO_UTF8)
 
 
 def find_end(message: type[Message], data: Any, offset: int, version: int, is_whole: bool, text: str = "strict") -> int:

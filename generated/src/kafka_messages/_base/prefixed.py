@@ -26,9 +26,10 @@ def read_rest(message: type[M], data: bytes, offset: int, version: int, text: Te
         result, end = message.read_from(data, offset, version)
     else:
         result, end = message.read_from(data, offset, version, text=text)
-    if end != len(data):
-        find_end(message, data, offset, version, True, text)
-    return result
+    if end == len(data):
+        return result
+    del result  # before the search
+    raise AssertionError(find_end(message, data, offset, version, True, text))  # which raises
 
 
 def read_int16(data: bytes, what: str, message: str = "") -> int:

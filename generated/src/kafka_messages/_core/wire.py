@@ -63,6 +63,8 @@ def _apart(pieces: list[bytes]) -> list[bytes]:
     return [*chunks, b"".join(pieces[start:])]
 
 
+NO_UTF8 = "invalid UTF-8"  # start of error messages that do not occur with ``surrogateescape``
+
 # Default of constructor parameters that accept None as a value.
 UNSET: Any = object()
 

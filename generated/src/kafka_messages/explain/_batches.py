@@ -83,7 +83,7 @@ def _batch(data: bytes, batch: Any, path: str, budget: SpanBudget) -> Span:
     top = Span(batch.position, batch.position + batch.size, path, name, f"RECORD_BATCH format {batch.magic}", STRUCT)
     pos = batch.position
     for field, kind in _FORMATS[batch.magic]:
-        value, end = kind.read_int(data, pos)
+        value, end = kind.read(data, pos)
         leaf = Span(pos, end, f"{path}.{field}", field, kind.name, VALUE, value, _note(batch, field, value))
         top.children.append(leaf)
         pos = end

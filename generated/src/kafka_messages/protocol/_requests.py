@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import class_of, find_end, unsupported
+from .._base.message import check_text, class_of, find_end, is_final, reads_strictly, unsupported
 from .._core.structs import name_of
 from .._core.value import dataclass
 from .._core.wire import LONG, as_bytes
@@ -158,6 +158,8 @@ def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[Requ
     Accepts invalid versions; ``text`` is as for ``Message.read``. Raises DecodeError. Raises UnknownApiError, and
     UnsupportedRequestError for an unreadable header of an invalid version, with API key, version and correlation id.
     """
+    if text != "strict":
+        check_text(text)
     if type(data) is not bytes:
         data = as_bytes(data)
     reader: Any = class_of("RequestHeader")
@@ -172,11 +174,12 @@ def read_request_header(data: BytesLike, *, text: Text = "strict") -> tuple[Requ
     if header_version < reader.LOWEST_SUPPORTED_VERSION:  # header version 0, of ControlledShutdown
         return _certain_header(data), _START.size
     try:
-        header, end = (
-            reader.read_from(data, 0, header_version)
-            if text == "strict"
-            else reader.read_from(data, 0, header_version, text=text)
-        )
+        try:
+            header, end = reader.read_from(data, 0, header_version)
+        except DecodeError as error:
+            if is_final(error, text):
+                raise
+            header, end = reader.read_from(data, 0, header_version, text=text)
     except DecodeError as error:
         api = api_of(key)
         if version in api.valid_versions:
@@ -209,7 +212,7 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
     try:
         try:
             route = _requests[data[:4]]  # API key and version
-            if text == "strict":
+            if text == "strict" or reads_strictly(text, data):
                 make: Callable[..., DecodedRequest]
                 make, api, read_header, header_version, read_message, version = route.decoding
                 if IS_NATIVE:
@@ -222,9 +225,9 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
                     return make(DecodedRequest, api, header, message, b"", version)
                 if end < len(data):
                     return make(DecodedRequest, api, header, message, data[end:], version)
-                is_refused = True
+                message, is_refused = None, True  # free before the search
         except READ_ERRORS as error:
-            if IS_NATIVE and isinstance(error, DecodeError) and len(data) >= _START.size:
+            if IS_NATIVE and isinstance(error, DecodeError) and len(data) >= _START.size and is_final(error, text):
                 raise
             is_refused = not isinstance(error, (KeyError, TypeError))
         return _decode_request(data, text, is_refused)
@@ -236,12 +239,10 @@ def decode_request(data: BytesLike, *, text: Text = "strict") -> DecodedRequest:
 def _decode_request(data: bytes, text: Text, is_refused: bool = False) -> DecodedRequest:
     header, body, route = _first_request(data, text)
     if is_refused:
-        find_end(route.message, data, body, route.version, False)
-    read_from = route.message.read_from
-    message, end = (
-        read_from(data, body, route.version) if text == "strict" else read_from(data, body, route.version, text=text)
-    )
-    return DecodedRequest(header, route.api, route.version, message, data[end:])
+        find_end(route.message, data, body, route.version, False, text)
+    read, version = route.message.read_from, route.version
+    message, end = read(data, body, version) if text == "strict" else read(data, body, version, text=text)
+    return DecodedRequest(header, route.api, version, message, data[end:])
 
 
 def _first_request(data: bytes, text: Text = "strict") -> tuple[RequestHeader, int, _RequestRoute]:

@@ -19,12 +19,13 @@ class ArrayOf(_Sized):
         super().__init__(kind, self._count, nullable)
         self.element = element
         self.unit = element.width
-        self._walk: Walk = getattr(element, "walk", None) or Walk([("", element)])
+        self.most = 1 << 32 if element.least else MAX_EMPTY_ELEMENTS
+        self.walk = element.walk or Walk([("", element)])
 
     def read_count(self, data: bytes, pos: int) -> tuple[int, int]:
         count, at = self.read_length(data, pos)
         size = self.element.least
-        bound = max(len(data) - at, 0) if size else MAX_EMPTY_ELEMENTS
+        bound = max(len(data) - at, 0) if size else self.most
         if count > bound:
             left = f"only {len(data) - at} bytes left" if size else f"the bound is {bound}"
             raise SchemaError(f"array of {count} elements at offset {pos}, but {left}", pos)
@@ -46,11 +47,9 @@ class ArrayOf(_Sized):
 
     def skip(self, data: bytes, pos: int) -> int:
         count, at = self.read_count(data, pos)
-        return self.skip_elements(data, at, count)
-
-    def skip_elements(self, data: bytes, at: int, count: int) -> int:
         whole = min(max(count, 0), (len(data) - at) // self.unit) if self.unit else 0
-        return self._walk.skip(data, at + whole * self.unit, range(whole, count))
+        at += whole * self.unit
+        return at if whole == count else self.walk.skip(data, at, range(whole, count))
 
     def write(self, out: bytearray, value: object) -> None:
         if value is None:

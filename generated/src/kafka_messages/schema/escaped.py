@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from .._core.structs import made, owner_of
-from ..errors import DecodeError
 from .build import build
 from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of
 from .error_location import check_absent, explain_write
 from .schema import Schema
 from .struct import Struct
-from .types import ESCAPED_STRINGS, NO_UTF8, SchemaError
+from .types import ESCAPED_STRINGS, SchemaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     D = TypeVar("D", bound=HasDescriptor)
 
 _built: dict[type, dict[int, Schema]] = {}
-
-
-def is_about_text(error: DecodeError) -> bool:
-    return error.reason.startswith(NO_UTF8)
 
 
 def read_escaped(message: type[D], data: bytes, offset: int, version: int) -> tuple[D, int]:
@@ -67,5 +62,7 @@ def _value(message: type[HasDescriptor], field: FieldDescriptor, value: Any) -> 
         return None
     kind = class_in(message, field.type)
     if field.is_array:
-        return [_object(message, kind, field.fields, each) for each in value]
+        for index, struct in enumerate(value):  # in place, so that each struct is freed
+            value[index] = _object(message, kind, field.fields, struct)
+        return value
     return _object(message, kind, field.fields, value)

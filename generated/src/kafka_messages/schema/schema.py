@@ -9,7 +9,7 @@ from .._core.wire import RawTaggedField, as_bytes
 from .arrays import ArrayOf
 from .sections import OptionalFieldBuffer, TagSection
 from .struct import Field, Struct, StructType, value_of
-from .types import INT8, UNSIGNED_VARINT, SchemaError, Type
+from .types import INT8, UNSIGNED_VARINT, Fixed, SchemaError, Type, VarInt
 from .walk import Walk
 
 
@@ -40,7 +40,7 @@ class Schema(StructType):
         if len(self.names) != len(names):
             raise SchemaError(f"duplicate field {next(n for n in names if names.count(n) > 1)!r}")
         before, after = ([("", section)] if section else [] for section in (self.optional, tags))
-        self.walk = Walk([*before, *((f".{field.name}", field.type) for field in self.fields), *after])
+        self.walk: Walk = Walk([*before, *((f".{field.name}", field.type) for field in self.fields), *after])
         self.width = self.walk.width
         self.least = len(before) + len(after) + sum(field.type.least for field in self.fields)
 
@@ -104,7 +104,7 @@ class NullableStruct(Type):
 
     nullable = True
     _marks = (-1, 1)
-    presence: Type = INT8
+    presence: Fixed | VarInt = INT8
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -112,7 +112,6 @@ class NullableStruct(Type):
 
     def read_presence(self, data: bytes, pos: int) -> tuple[bool, int]:
         presence, pos = self.presence.read(data, pos)
-        assert isinstance(presence, int)
         return presence > self._marks[0], pos
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:

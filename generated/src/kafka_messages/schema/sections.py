@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from .._core.wire import RawTaggedField
 from .arrays import elements
@@ -12,14 +11,8 @@ from .encodings import PACKED32
 from .struct import Field, Struct, is_default, value_of
 from .types import _COMPACT, INT16, UNSIGNED_VARINT, UNSIGNED_VARLONG, SchemaError, Type, need, wrong
 
-
-class TagPosition(NamedTuple):
-
-    start: int
-    # Offset of the value.
-    at: int
-    end: int
-    tag: int | None
+# Tag, or -1 for the count and the end of a section; its offset, and those of the value and its end.
+Place = tuple[int, int, int, int]
 
 
 class Section(Type):
@@ -50,7 +43,7 @@ class Section(Type):
         self.fields = dict(sorted(self.fields.items()))
         self.absent = absent
 
-    def places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
+    def places(self, data: bytes, pos: int) -> Iterator[Place]:
         raise NotImplementedError
 
     def skip(self, data: bytes, pos: int) -> int:
@@ -62,33 +55,34 @@ class Section(Type):
         """Read the fields into ``values``, or skip them if it is None; return the unknown fields and the end."""
         unknown, end = [], pos
         try:
-            for place in self.places(data, pos):
-                end = place.end
-                if place.tag in self.fields:
-                    self._field(data, self.fields[place.tag], place, values)
-                elif place.tag is not None and values is not None:
-                    unknown.append(RawTaggedField(place.tag, data[place.at : end]))
+            for tag, _, at, end in self.places(data, pos):
+                if tag in self.fields:
+                    if values is not None or end - at != (self.fields[tag].type.width or -1):
+                        self._field(data, tag, at, end, values)
+                elif tag >= 0 and values is not None:
+                    unknown.append(RawTaggedField(tag, data[at:end]))
         except SchemaError as error:  # that of a field has its name
             raise error if error.path else error.inside(f".{self.label}") from None
-        return tuple(sorted(unknown, key=lambda raw: raw.tag)), end
+        return tuple(sorted(unknown, key=lambda raw: raw.tag)) if unknown else (), end
 
     def join(self, parts: dict[int, bytes]) -> bytes:
         raise NotImplementedError
 
-    def _field(self, data: bytes, field: Field, place: TagPosition, values: dict[str, object] | None) -> None:
+    def _field(self, data: bytes, tag: int, at: int, end: int, values: dict[str, object] | None) -> None:
+        field = self.fields[tag]
         try:  # slicing data here would take quadratic time
             if values is None:
-                after = field.type.skip(data, place.at)
+                after = field.type.skip(data, at)
             else:
-                values[field.name], after = field.type.read(data, place.at)
-            self.check_size(place, after)
+                values[field.name], after = field.type.read(data, at)
+            self.check_size(tag, at, end, after)
         except SchemaError as error:
             raise error.inside(f".{field.name}") from None
 
-    def check_size(self, place: TagPosition, after: int) -> None:
-        if after != place.end:
-            sizes = f"has size {place.end - place.at} at offset {place.at}, but its value takes {after - place.at}"
-            raise SchemaError(f"{self.noun} {place.tag} {sizes}", place.at)
+    def check_size(self, tag: int, at: int, end: int, after: int) -> None:
+        if after != end:
+            sizes = f"has size {end - at} at offset {at}, but its value takes {after - at}"
+            raise SchemaError(f"{self.noun} {tag} {sizes}", at)
 
     def write_from(self, out: bytearray, container: object) -> None:
         parts: dict[int, bytes] = {}
@@ -135,12 +129,9 @@ class TagSection(Section):
     # Without fields, a section has the byte of a compact null.
     length, nullable = _COMPACT, True
 
-    def skip_elements(self, data: bytes, at: int, count: int) -> int:
-        return self.skip(data, at - 1)
-
-    def places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
+    def places(self, data: bytes, pos: int) -> Iterator[Place]:
         count, at = UNSIGNED_VARINT.read(data, pos)
-        yield TagPosition(pos, at, at, None)
+        yield -1, pos, at, at
         seen = set()
         for _ in range(count):
             start = at
@@ -148,10 +139,12 @@ class TagSection(Section):
             if tag in seen:
                 raise SchemaError(f"duplicate tag {tag} at offset {start}", start)
             seen.add(tag)
-            end = need(data, at, size, f"field with tag {tag}")
+            end = at + size
+            if end > len(data):
+                need(data, at, size, f"field with tag {tag}")
             if tag in self.absent:
                 raise SchemaError(f"tag {tag} at offset {start} is not valid in this version", start)
-            yield TagPosition(start, at, end, tag)
+            yield tag, start, at, end
             at = end
 
     def join(self, parts: dict[int, bytes]) -> bytes:
@@ -163,6 +156,8 @@ class TagSection(Section):
         return bytes(out)
 
     def read_header(self, data: bytes, at: int) -> tuple[int, int, int]:
+        if at + 1 < len(data) and data[at] < 128 and data[at + 1] < 128:  # common case, performance-critical
+            return data[at], data[at + 1], at + 2
         tag, at = UNSIGNED_VARINT.read(data, at)
         size, at = UNSIGNED_VARINT.read(data, at)
         return tag, size, at
@@ -179,9 +174,8 @@ class InterleavedTagSection(TagSection):
 
     def read_header(self, data: bytes, at: int) -> tuple[int, int, int]:
         bits, at = UNSIGNED_VARLONG.read(data, at)
-        tag = sum((bits >> 2 * place + 1 & 1) << place for place in range(32))
-        size = sum((bits >> 2 * place & 1) << place for place in range(32))
-        return tag, size, at
+        digits = f"{bits:064b}"
+        return int(digits[::2], 2), int(digits[1::2], 2), at
 
     def write_header(self, out: bytearray, tag: int, size: int) -> None:
         bits = sum((tag >> place & 1) << 2 * place + 1 | (size >> place & 1) << 2 * place for place in range(32))
@@ -196,7 +190,7 @@ class OptionalFieldBuffer(Section):
     label = "_optional_fields"
     highest_tag = (1 << 15) - 1
 
-    def places(self, data: bytes, pos: int) -> Iterator[TagPosition]:
+    def places(self, data: bytes, pos: int) -> Iterator[Place]:
         at, last = pos, -1
         while True:
             start = at
@@ -206,15 +200,15 @@ class OptionalFieldBuffer(Section):
                 )
             size, at = PACKED32.read(data, at)
             if size == 0:
-                yield TagPosition(start, at, at, None)
+                yield -1, start, at, at
                 return
             if size < 0:
                 raise SchemaError(f"length {size} of an optional field at offset {start} is negative", start)
-            tag, at = INT16.read_int(data, at)
+            tag, at = INT16.read(data, at)
             if tag <= last:
                 raise SchemaError(f"optional field {tag} at offset {start} follows {last}; tags must ascend", start)
             end = need(data, at, size, f"field with tag {tag}")
-            yield TagPosition(start, at, end, tag)
+            yield tag, start, at, end
             at, last = end, tag
 
     def join(self, parts: dict[int, bytes]) -> bytes:

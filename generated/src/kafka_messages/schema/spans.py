@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from .arrays import ArrayOf
 from .schema import NullableStruct, Schema
-from .sections import Section, TagPosition, TagSection
-from .struct import Field
+from .sections import Section, TagSection
 from .types import UNSIGNED_VARINT, SchemaError, ShortError, Text, Type, _Sized
 
 # Roles of leaves; LENGTH also covers counts, presence bytes and tags.
@@ -73,13 +72,7 @@ class Span:
         self.children: list[Span] = []
 
     def leaves(self) -> Iterator[Span]:
-        waiting: list[Span] = [self]
-        while waiting:
-            span = waiting.pop()
-            if span.children:
-                waiting.extend(reversed(span.children))
-            else:
-                yield span
+        return (span for span in self.all() if not span.children)
 
     def all(self) -> Iterator[Span]:
         """Yield this span and its descendants, parents first."""
@@ -226,16 +219,16 @@ class SpanTraversal:
         span = self._enter(section, self._inside(label), label, SECTION)
         found, count, unknown = [], Span(0, 0, span.path, "count", "", LENGTH), 0
         self._reading = span.path, label, section
-        for place in section.places(self.data, self.end):
-            if place.tag is None:
-                count = self._mark(span, section, place)
+        for tag, start, at, end in section.places(self.data, self.end):
+            if tag < 0:
+                count = self._mark(span, section, start, end)
             else:
-                self._header(span, section, place.start, place.at, place.tag)
-                if place.tag in section.fields:
-                    found.append(place.tag)
-                    self._tagged(section, section.fields[place.tag], place)
+                self._header(span, section, start, at, tag)
+                if tag in section.fields:
+                    found.append(tag)
+                    self._tagged(section, tag, at, end)
                 else:
-                    self._unknown(section, place.at, place.end, unknown)
+                    self._unknown(section, at, end, unknown)
                     unknown += 1
             self._reading = span.path, label, section
         span.value = len(found) + unknown
@@ -243,24 +236,22 @@ class SpanTraversal:
             count.add_note(f"absent, so at default: {', '.join(absent)}")
         self._leave()
 
-    def _tagged(self, section: Section, field: Field, place: TagPosition) -> None:
-        children = self._open[-1].children
+    def _tagged(self, section: Section, tag: int, at: int, end: int) -> None:
+        field, children = section.fields[tag], self._open[-1].children
         before = len(children)
         self._value(field.type, self._inside(field.name), field.name)
         self._reading = self._inside(field.name), field.name, field.type
         try:
-            section.check_size(place, self.end)
+            section.check_size(tag, at, end, self.end)
         except SchemaError:
             del children[before:]
-            self.end, self._extent = place.at, place.end
+            self.end, self._extent = at, end
             raise
 
-    def _mark(self, span: Span, section: Section, place: TagPosition) -> Span:
+    def _mark(self, span: Span, section: Section, start: int, end: int) -> Span:
+        mark = Span(start, end, span.path, "end", "PACKED32", LENGTH, 0)
         if isinstance(section, TagSection):
-            count, _ = UNSIGNED_VARINT.read(self.data, place.start)
-            mark = Span(place.start, place.end, span.path, "count", UNSIGNED_VARINT.name, LENGTH, count)
-        else:
-            mark = Span(place.start, place.end, span.path, "end", "PACKED32", LENGTH, 0)
+            mark.name, mark.type, mark.value = "count", UNSIGNED_VARINT.name, UNSIGNED_VARINT.read(self.data, start)[0]
         self._leaf(mark)
         return mark
 

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Lengths by their first byte in compact form; longer ones are left to the types.
-_LENGTHS = (*range(-1, 127), *[1 << 32] * 128)
-
-
 class Walk:
     """Steps over consecutive values: the fields of a struct, or the element of an array."""
 
@@ -28,37 +24,42 @@ class Walk:
         for has_width, group in groupby(members, lambda member: member[1].width > 0):
             if has_width:
                 run = tuple(group)
-                self._steps.append((sum(kind.width for _, kind in run), 0, None, 0, None, None, "", run))
+                self._steps.append((sum(kind.width for _, kind in run), 0, None, 0, 0, False, None, None, "", run))
                 continue
             for part, kind in group:
                 fixed = kind.length and kind.length.fixed
                 prefix = fixed.width if fixed else 1 if kind.length else 0
-                errors = getattr(kind, "errors", None)
-                self._steps.append((0, prefix, fixed and fixed.unpack, kind.unit, errors, kind, part, ((part, kind),)))
-        # As ``Type.width``.
+                step = 0, prefix, fixed and fixed.unpack, kind.unit, kind.most, kind.errors == "strict", kind.walk
+                self._steps.append((*step, kind, part, ((part, kind),)))
         self.width: int = self._steps[0][0] if len(self._steps) == 1 else 0
 
     def skip(self, data: bytes, pos: int, elements: range | None = None) -> int:
         """Return the offset after the values, or after those of each array element. Raises SchemaError as ``read``."""
-        size, index, part = len(data), 0, ""
+        size, index, part, is_view = len(data), 0, "", type(data) is not bytes
         try:
             for index in range(1) if elements is None else elements:  # noqa: B007
-                for width, prefix, unpack, unit, errors, kind, part, members in self._steps:
+                for width, prefix, unpack, unit, most, is_text, walk, kind, part, members in self._steps:
                     end = size + 1
                     try:
                         if width:
                             end = pos + width
                         elif prefix:
                             start = pos + prefix
-                            length = unpack(data, pos)[0] if unpack else _LENGTHS[data[pos]]
+                            length = unpack(data, pos)[0] if unpack else data[pos] - 1
+                            if length > 126 and not unpack and (unit or walk):
+                                length, start = kind.length.read(data, pos)
                             if length < 0:
                                 end = start if kind.nullable else end
                             elif unit:
-                                end = start + length * unit
-                                if errors and start < end <= size:
-                                    utf_8_decode(data[start:end], errors, True)
-                            elif length <= size - start:
-                                end = kind.skip_elements(data, start, length)
+                                end = start + length * unit if length <= most else end
+                                if is_text and start < end <= size:
+                                    text = data[start:end]
+                                    if is_view or not text.isascii():
+                                        utf_8_decode(text, "strict", True)
+                            elif walk is None:
+                                end = kind.skip(data, pos)
+                            elif length <= size - start and length <= most:
+                                end = walk.skip(data, start, range(length))
                     except (IndexError, struct.error, UnicodeDecodeError):
                         end = size + 1
                     if end <= size:

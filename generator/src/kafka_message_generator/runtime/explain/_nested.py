@@ -78,7 +78,7 @@ def _open_versioned(span: Span, data: bytes, name: str, budget: SpanBudget) -> N
     content = data[span.content : span.end]
     if len(content) < 2:
         return
-    version = INT16.read_int(content, 0)[0]
+    version = INT16.read(content, 0)[0]
     known = min(version, message.HIGHEST_SUPPORTED_VERSION)
     if known < message.LOWEST_SUPPORTED_VERSION:
         span.add_note(f"not decoded: {name} has no version {version}")

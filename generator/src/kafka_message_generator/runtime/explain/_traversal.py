@@ -217,7 +217,7 @@ class _Explainer:
             if self.cut is None and may_be_token(self.data[start:]):
                 redact(self.root.children[-1])
             return None, -1
-        key, version = INT16.read_int(self.data, start)[0], INT16.read_int(self.data, start + 2)[0]
+        key, version = INT16.read(self.data, start)[0], INT16.read(self.data, start + 2)[0]
         try:
             api = protocol.api(key)
         except protocol.UnknownApiError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from .._base.message import Message, find_end, unsupported
+from .._base.message import Message, find_end, is_final, reads_strictly, unsupported
 from .._base.prefixed import read_rest
 from .._core.generic import Generic
 from .._core.value import dataclass
@@ -138,7 +138,11 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
     try:
         try:
             route = _responses[api][version]
-            if text == "strict" and not route.may_fall_back and route.version is version:
+            if (
+                not route.may_fall_back
+                and route.version is version
+                and (text == "strict" or reads_strictly(text, data))
+            ):
                 make: Callable[..., DecodedResponse[Any]]
                 make, known, read_header, header_version, read_message, _ = route.decoding
                 if IS_NATIVE:
@@ -149,15 +153,15 @@ def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = 
                     message, end = read_message(data, body)
                 if end == len(data):
                     return make(DecodedResponse, known, header, message, version)
-                is_refused = True
+                message, is_refused = None, True  # free before the search
         except READ_ERRORS as error:
-            if IS_NATIVE and isinstance(error, DecodeError):
+            if IS_NATIVE and isinstance(error, DecodeError) and is_final(error, text):
                 raise
             is_refused = not isinstance(error, (KeyError, TypeError))
         route = route or _first_response(api, version)
         header, body = route.header.read_from(data, 0, route.header_version)
         if is_refused:
-            find_end(route.message, data, body, version, True)
+            find_end(route.message, data, body, version, True, text)
         if route.may_fall_back and data.startswith(_UNSUPPORTED_VERSION, body):
             try:
                 return DecodedResponse(header, route.api, 0, read_rest(route.message, data, body, 0, text))

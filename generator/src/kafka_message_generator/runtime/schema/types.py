@@ -10,12 +10,11 @@ from typing import Any, SupportsIndex, cast
 from uuid import UUID as UUIDValue
 
 from .._core.display import display, summary
+from .._core.wire import NO_UTF8
 from ..errors import KafkaMessageError
 
 MAX_STRING_LENGTH = 32767
 MAX_EMPTY_ELEMENTS = 65535
-# Start of error messages that do not occur with ``surrogateescape``.
-NO_UTF8 = "invalid UTF-8"
 
 
 class SchemaError(KafkaMessageError, ValueError):
@@ -53,9 +52,13 @@ class Type:
     nullable = False
     # Size in bytes if all values have this size and any bytes are valid, else 0.
     width = 0
-    # Length before the value, and the size of its unit, or 0 if it varies.
+    # Length before the value, the size of its unit (0 if it varies), and the maximum.
     length: Any = None
     unit = 0
+    most = 1 << 32
+    # Error handler of ``bytes.decode`` for invalid UTF-8, or "" if the value is no text.
+    errors = ""
+    walk: Any = None
     # Lower bound of the encoded size in bytes.
     least = 1
 
@@ -113,11 +116,7 @@ class Fixed(Type):
         self.unpack = self._struct.unpack_from
         self.width = self._struct.size
 
-    def read(self, data: bytes, pos: int) -> tuple[object, int]:
-        end = need(data, pos, self.width, self.name)
-        return self._struct.unpack_from(data, pos)[0], end
-
-    def read_int(self, data: bytes, pos: int) -> tuple[int, int]:
+    def read(self, data: bytes, pos: int) -> tuple[int, int]:
         end = pos + self.width
         if end > len(data):
             need(data, pos, self.width, self.name)
@@ -186,9 +185,12 @@ class VarInt(Type):
         self.highest = (1 << bits - 1) - 1 if is_signed else (1 << bits) - 1
 
     def read(self, data: bytes, pos: int) -> tuple[int, int]:
+        if not self.is_signed and pos < len(data) and data[pos] < 128:  # common case, performance-critical
+            return data[pos], pos + 1
         number, at = 0, pos
         for shift in range(0, 7 * self.longest, 7):
-            need(data, at, 1, self.name)
+            if at >= len(data):
+                need(data, at, 1, self.name)
             byte = data[at]
             at += 1
             number |= (byte & 127) << shift
@@ -240,9 +242,7 @@ class Length:
 
     def read(self, data: bytes, pos: int) -> tuple[int, int]:
         if self.fixed is not None:
-            return self.fixed.read_int(data, pos)
-        if pos < len(data) and data[pos] < 128:  # common case, performance-critical
-            return data[pos] - 1, pos + 1
+            return self.fixed.read(data, pos)
         length, pos = UNSIGNED_VARINT.read(data, pos)
         return length - 1, pos
 
@@ -277,15 +277,15 @@ class _Sized(Type):
 class Text(_Sized):
     """UTF-8 string of at most 32767 bytes."""
 
-    # Error handler of ``bytes.decode`` for invalid UTF-8.
     errors = "strict"
+    most = MAX_STRING_LENGTH
 
     def read(self, data: bytes, pos: int) -> tuple[object, int]:
         length, start = self.read_length(data, pos)
         if length < 0:
             return None, start
-        if length > MAX_STRING_LENGTH:
-            raise SchemaError(f"string length {length} at offset {pos} is above {MAX_STRING_LENGTH}", pos)
+        if length > self.most:
+            raise SchemaError(f"string length {length} at offset {pos} is above {self.most}", pos)
         end = start + length
         if end > len(data):
             need(data, start, length, self.name)
@@ -325,6 +325,10 @@ class Blob(_Sized):
             return None, start
         end = need(data, start, length, self.name)
         return data[start:end], end
+
+    def skip(self, data: bytes, pos: int) -> int:
+        length, start = self.read_length(data, pos)
+        return need(data, start, max(length, 0), self.name)
 
     def write(self, out: bytearray, value: object) -> None:
         if value is None:
