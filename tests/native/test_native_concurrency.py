@@ -173,7 +173,6 @@ MANY = ProduceRequest(topic_data=TOPICS).write(12)
 
 def test_reading_lets_other_threads_run() -> None:
     progress: list[None] = []
-    call: Any = operator.call
     done = Event()
 
     def work() -> None:
