@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from struct import Struct
 
 from .._core.native import filled
-from ..errors import DecodeError, KafkaMessageError
+from ..errors import KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
     UnknownApiError,
@@ -294,7 +294,7 @@ class ProxyConnection:
         key = header.request_api_key
         if key in self._decoded or api_of(key).name == API_VERSIONS:  # which has the client's identity
             try:
-                return header, body, _decoded(payload), None
+                return header, body, decode_request(payload, text=TEXT), None
             except KafkaMessageError as error:
                 return header, body, None, error
         return header, body, None, None
@@ -379,13 +379,6 @@ def _forwarded(frame: bytes, header: RequestHeader, api: Api | None, identity: C
     passing = RequestForwarded(frame, api, key, version, frame[8:12], identity, False)
     passing._header = header
     return passing
-
-
-def _decoded(payload: bytes) -> DecodedRequest:
-    try:
-        return decode_request(payload)
-    except DecodeError:
-        return decode_request(payload, text=TEXT)
 
 
 def _is_handshake(request: RequestForwarded) -> bool:
