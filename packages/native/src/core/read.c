@@ -10,24 +10,26 @@
 typedef struct {
     const uint8_t *p, *end;
     const Package *package;
-    Py_ssize_t pause;            /* LEFT at which other threads may run */
+    const uint8_t *pause;        /* where other threads may run */
     int is_large;                /* nothing is tracked by the collector before the end */
 } In;
 
 #define LEFT(in) ((in)->end - (in)->p)
-enum { SLICE = 1 << 14 };        /* bytes between two pauses: a few milliseconds for the smallest structs */
+enum { SLICE = 1 << 16 };        /* bytes between two pauses: a few milliseconds for the smallest structs */
 
-static void pause_reading(In *in)
+static const uint8_t *next_pause(const In *in) { return LEFT(in) > SLICE ? in->p + SLICE : in->end; }
+
+static NOINLINE void pause_reading(In *in)
 {
     Py_BEGIN_ALLOW_THREADS
-    in->pause = LEFT(in) - SLICE;
+    in->pause = next_pause(in);
     Py_END_ALLOW_THREADS
 }
 
 /* After each element or tagged field. */
 INLINE void may_pause(In *in)
 {
-    if (UNLIKELY(LEFT(in) < in->pause)) pause_reading(in);
+    if (UNLIKELY(in->p > in->pause)) pause_reading(in);
 }
 
 INLINE int read_unsigned(In *in, uint32_t *value)
@@ -130,13 +132,24 @@ INLINE PyObject *read_plain(TextOp *op, int kind, int is_compact, int is_nullabl
 
 static PyObject *read_struct(const TextLayout *layout, In *in);
 
+static NOINLINE int read_with_pauses(TextOp *op, PyObject **items, Py_ssize_t count, In *in)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (op->element == KIND_STRUCT) items[i] = read_struct(op->layout, in);
+        else items[i] = read_plain(op, op->element, op->is_compact, 0, in);
+        if (UNLIKELY(items[i] == NULL)) return -1;
+        may_pause(in);
+    }
+    return 0;
+}
+
 /* Reads the elements of a new list; -1 if one is declined. The remaining items stay empty. */
 INLINE int read_elements(TextOp *op, PyObject **items, Py_ssize_t count, In *in)
 {
+    if (UNLIKELY(in->is_large)) return read_with_pauses(op, items, count, in);
     if (op->element == KIND_STRUCT) {
         for (Py_ssize_t i = 0; i < count; i++) {
             if (UNLIKELY((items[i] = read_struct(op->layout, in)) == NULL)) return -1;
-            may_pause(in);
         }
     } else if (op->element == KIND_INT32) {                   /* the caller checked 4 bytes for each */
         for (Py_ssize_t i = 0; i < count; i++, in->p += 4) {
@@ -145,7 +158,6 @@ INLINE int read_elements(TextOp *op, PyObject **items, Py_ssize_t count, In *in)
     } else {
         for (Py_ssize_t i = 0; i < count; i++) {
             if (UNLIKELY((items[i] = read_plain(op, op->element, op->is_compact, 0, in)) == NULL)) return -1;
-            may_pause(in);
         }
     }
     return 0;
@@ -210,7 +222,7 @@ static int read_tag_fields(const TextLayout *layout, PyObject *object, uint32_t 
         if (known >= 0) {
             if (seen >> known & 1) return -1;
             seen |= 1ULL << known;
-            In inner = {in->p, in->p + size, in->package, size - SLICE, in->is_large};
+            In inner = {in->p, in->p + size, in->package, in->pause, in->is_large};
             PyObject *value = read_value(&layout->tags[known], &inner);
             if (value == NULL || inner.p != inner.end) { Py_XDECREF(value); return -1; }
             SLOT(object, layout->tags[known].slot) = value;
@@ -284,7 +296,7 @@ declined:
 }
 
 /* Has the collector track a finished large object and those in it. Defaults are tracked already. */
-static void track(const TextLayout *layout, PyObject *object)
+static NOINLINE void track(const TextLayout *layout, PyObject *object)
 {
     if (layout->structure->is_leaf || PyObject_GC_IsTracked(object)) return;
     for (const TextOp *op = layout->ops, *last = op + layout->op_count + layout->tag_count; op < last; op++) {
@@ -301,7 +313,8 @@ static void track(const TextLayout *layout, PyObject *object)
 /* Reads a message at the start of the data and sets `used` to its size; NULL, with or without an exception, if declined. */
 PyObject *read_message(const Plan *plan, const TextLayout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *used)
 {
-    In in = {data, data + size, plan->package, size - SLICE, size > SLICE};
+    In in = {data, data + size, plan->package, NULL, size > SLICE};
+    in.pause = next_pause(&in);
     PyObject *message = read_struct(layout, &in);
     *used = in.p - data;
     if (in.is_large && message != NULL) track(layout, message);
