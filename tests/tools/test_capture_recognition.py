@@ -7,7 +7,7 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from kafka_messages import (
 )
 from kafka_messages.protocol import encode_request, encode_response, frame
 
-from kafka_messages_tools.capture import Capture, Exchange, framing, to_line, to_object
+from kafka_messages_tools.capture import Capture, Exchange, framing, plausible, to_line, to_object
 from kafka_messages_tools.command._capture_report import is_partial
 from tests.support.command import RunCommand
 from tests.support.packets import Talk, pcap
@@ -236,6 +236,43 @@ def test_first_request_that_neither_decodes_nor_is_answered_is_not_kafka(name: s
     assert not is_partial(capture.report)
 
 
+# The body of each request, which cannot be decoded, and the correlation id of its response, if it has one.
+UNREADABLE = {
+    "newer version": (25, b"\0" + b"\xff" * 20, None),
+    "newer version, foreign response": (25, b"\0" + b"\xff" * 20, 257),
+    "invalid body": (12, b"\0\xff\xff\xff", None),
+    "invalid body, foreign response": (12, b"\0\xff\xff\xff", 257),
+}
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "without beginning"])
+@pytest.mark.parametrize("server", [9092, 4000])
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_client_id_alone_proves_kafka_on_usual_ports_only(name: str, server: int, is_whole: bool) -> None:
+    version, body, number = UNREADABLE[name]
+    talk = Talk(server=server).open() if is_whole else Talk(server=server)
+    talk.say(frame(header(1, version, 7, "c") + body))
+    if number is not None:
+        talk.say(answer(number), from_client=False)
+    is_kafka = server == 9092
+    found, capture = capture_of(talk)
+    assert listed(found)[:1] == [(f"1 v{version}", False)] * is_kafka
+    assert capture.report.counts["connections of Kafka"] == is_kafka
+    assert is_partial(capture.report) is is_kafka
+    assert listed(capture_of(talk, (server,))[0])[:1] == [(f"1 v{version}", False)]
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "without beginning"])
+@pytest.mark.parametrize(
+    "request_bytes", [frame(header(1, 25, 7, "c") + b"\0body"), frame(header(999, 0, 7, "c")), api_versions(7)],
+    ids=["newer version", "unknown API", "bytes after the message"],
+)  # fmt: skip
+def test_answered_request_proves_kafka_on_any_port(request_bytes: bytes, is_whole: bool) -> None:
+    talk = Talk(server=4000).open() if is_whole else Talk(server=4000)
+    found, _ = capture_of(talk.say(request_bytes).say(encode_response(ApiVersionsResponse(), 0, 7), from_client=False))
+    assert [has_response for _, has_response in listed(found)] == [True]
+
+
 def test_unsupported_first_request_that_names_its_client_is_listed() -> None:
     found, _ = capture_of(Talk().open().say(frame(header(1, 19, 3, "me") + b"\0body")).close(by_client=False))
     assert to_line(found[0]).endswith("Fetch v19 is unsupported: this release supports versions 4 to 18")
@@ -287,6 +324,7 @@ def test_patterns_of_responses_are_limited_by_the_segments(monkeypatch: pytest.M
         talk.say(heartbeat(number))
     talk.say(b"\xff\xff\xff\xfe" + struct.pack(">ii", 101, 99) * 2000, from_client=False)
     monkeypatch.setattr("kafka_messages_tools.capture.plausible.re.compile", counting)
+    plausible.response_pattern.cache_clear()
     found, capture = capture_of(talk)
     assert (len(found), capture.report.counts["bytes of responses not understood"]) == (100, 16_004)
     assert made < 2 * len(talk.segments)
@@ -354,6 +392,41 @@ def test_decoded_bytes_are_limited_by_the_bytes_searched(
     found, _ = capture_of((Talk().open() if is_whole else Talk()).say(data, size=piece))
     assert ("3 v1", False) in listed(found)
     assert 0 < decoded <= 8 * len(data)
+
+
+class _Counting:
+    """A pattern that counts the bytes that it searches."""
+
+    searched = 0
+
+    def __init__(self, pattern: re.Pattern[bytes]) -> None:
+        self._pattern = pattern
+
+    def finditer(self, data: bytes, start: int = 0, end: int | None = None) -> Iterator[re.Match[bytes]]:
+        end, at = len(data) if end is None else end, start
+        while match := self._pattern.search(data, at, end):
+            _Counting.searched += match.start() + 1 - at
+            at = match.start() + 1
+            yield match
+        _Counting.searched += max(end - at, 0)
+
+    def search(self, data: bytes, start: int = 0, end: int | None = None) -> re.Match[bytes] | None:
+        return next(self.finditer(data, start, end), None)
+
+
+def test_each_byte_is_searched_once_as_request_and_once_as_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection begins with a plausible request that never ends."""
+    size = 1_000_000
+    compile_pattern = re.compile
+    monkeypatch.setattr(_Counting, "searched", 0)
+    monkeypatch.setattr(
+        "kafka_messages_tools.capture.plausible.re.compile", lambda *words: _Counting(compile_pattern(*words))
+    )
+    plausible.response_pattern.cache_clear()
+    data = struct.pack(">ihhih", size, 3, 1, 7, 0) + struct.pack(">i", 5) + bytes(size - 400)
+    capture_of(Talk().say(data, size=60_000))
+    plausible.response_pattern.cache_clear()
+    assert 0 < _Counting.searched <= 2 * len(data)
 
 
 def test_bytes_of_lost_streams_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,9 +49,14 @@ class _Searches:
     def __init__(self, connection: TcpConnection, client: SocketAddress, plausibility: Plausibility) -> None:
         self.client = client
         expected = Expected()
+        sides = (connection.client, connection.server)
+        is_usual = any(each != client and each.port in _KAFKA_PORTS for each in sides)
         self._sides = {
-            source: (FrameSearch(plausibility, source == client, expected, is_trial=True), bytearray())
-            for source in (connection.client, connection.server)
+            each: (
+                FrameSearch(plausibility, each == client, expected, is_trial=True, is_name_enough=is_usual),
+                bytearray(),
+            )
+            for each in sides
         }
 
     def has_frame(self, piece: TcpSegment) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from itertools import islice
-from re import Pattern
 from struct import Struct
 
 from . import plausible
@@ -46,16 +45,23 @@ class FrameSearch:
     """Search in one direction of a connection.
 
     With ``is_trial`` it is not known whether the direction has requests (or responses): a request must decode without a
-    rest, or begin with a segment and name its client; a response must belong to a request in ``expected``.
+    rest, or, with ``is_name_enough``, name its client; a response must belong to a request in ``expected``.
     """
 
     def __init__(
-        self, plausibility: Plausibility, is_request: bool, expected: Expected, *, is_trial: bool = False
+        self,
+        plausibility: Plausibility,
+        is_request: bool,
+        expected: Expected,
+        *,
+        is_trial: bool = False,
+        is_name_enough: bool = True,
     ) -> None:
         self._plausibility = plausibility
         self._is_request = is_request
         self._expected = expected
         self._is_trial = is_trial
+        self._is_name_enough = is_name_enough
         self._needed = plausible.START if is_request else RESPONSE_START
         # Stream offsets of segments that may begin with a frame.
         self._starts: deque[int] = deque()
@@ -76,9 +82,8 @@ class FrameSearch:
         ``offset`` is the stream offset of ``data``. With ``is_last``, the bytes after ``data`` are missing.
         """
         at = 0
-        responses = plausible.response_pattern(islice(reversed(self._expected), 0 if self._is_request else 64))
         while True:
-            at = self._candidate(data, offset, at, responses)
+            at = self._candidate(data, offset, at)
             if len(data) - at < self._needed:
                 return at, False
             found = self._is_frame(data, offset, at, is_last)
@@ -88,17 +93,20 @@ class FrameSearch:
                 return at, bool(found)
             at += 1
 
-    def _candidate(self, data: bytearray, offset: int, at: int, responses: Pattern[bytes]) -> int:
-        if self._is_request:
-            found = self._plausibility.find_request(data, at)
-        else:
-            match = responses.search(data, at)
-            found = match.start() if match else max(len(data) - RESPONSE_START + 1, at)
-        while self._starts and (start := self._starts[0] - offset) < found:
+    def _candidate(self, data: bytearray, offset: int, at: int) -> int:
+        end = max(len(data) - self._needed + 1, at)
+        while self._starts and (start := self._starts[0] - offset) < end:
             if start >= at and self._may_begin(data, start):
-                return start
+                end = start
+                break
             self._starts.popleft()
-        return found
+        if self._is_request:
+            return self._plausibility.find_request(data, at, end)
+        if at < end and self._expected:
+            pattern = plausible.response_pattern(tuple(islice(reversed(self._expected), 64)))
+            match = pattern.search(data, at, end + RESPONSE_START - 1)
+            return match.start() if match else end
+        return end
 
     def _named(self, data: bytearray, offset: int, after: int) -> int | None:
         """Return the position of a later request that begins with one of the last segments and names its client."""
@@ -129,7 +137,7 @@ class FrameSearch:
         if is_aligned and self._is_trial and self._is_request:
             key, version, number = _essential.unpack_from(data, at + 4)
             self._expected[number] = key, version
-            if self._is_named(data, at):
+            if self._is_name_enough and self._is_named(data, at):
                 return True
         if size > MOST_UNSURE:
             return False
@@ -144,7 +152,8 @@ class FrameSearch:
         self._allowance -= size
         payload = bytes(data[at + 4 : end])
         if self._is_request:
-            return self._plausibility.is_request(payload, is_followed and self._plausibility.names_client(data, at))
+            is_named = self._is_name_enough and is_followed and self._plausibility.names_client(data, at)
+            return self._plausibility.is_request(payload, is_named)
         return self._plausibility.is_response(payload, self._expected)
 
     def is_known(self, data: bytearray, at: int = 0) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from struct import Struct
 
 from ..package import DEFAULT, Package, load
@@ -28,7 +29,7 @@ class Plausibility:
         self._error: type[Exception] = self._package.root.KafkaMessageError
         self._unsupported: type[Exception] = self._package.root.UnsupportedVersionError
         keys = bytes(sorted({int(each.key) & 0xFF for each in self._protocol.apis() if each.key < 256}))
-        # Matches offsets with a small size of at least 10, a known API key, a small version and a short client id.
+        # Matches offsets by 13 bytes: a small size of at least 10, a known API key, a small version and a short client id.
         start = rb"(?!\0\0\0[\0-\x09])[\0-\x06]...\0[" + re.escape(keys) + rb"]\0[\0-\x3f]....(?:[\0-\x04]|\xff)"
         self._pattern = re.compile(rb"(?=" + start + rb")", re.DOTALL)
 
@@ -59,14 +60,10 @@ class Plausibility:
         looks_like = self.foreign_protocol(data)
         return None if looks_like == self._too_long else looks_like
 
-    def find_request(self, data: bytes | bytearray, start: int = 0) -> int:
-        """Return the offset of a possible request, or the offset to resume at: fewer than ``START`` bytes before the end."""
-        for found in self._pattern.finditer(data, start):
-            if len(data) - found.start() < START:
-                break
-            if self.may_be_request(data, found.start()):
-                return found.start()
-        return max(len(data) - START + 1, start)
+    def find_request(self, data: bytes | bytearray, start: int, end: int) -> int:
+        """Return the offset of a possible request from ``start`` up to ``end``, or ``end``."""
+        places = (found.start() for found in self._pattern.finditer(data, start, end + START - 2))
+        return next((at for at in places if self.may_be_request(data, at)), end)
 
     def is_request(self, payload: bytes, is_named: bool = False) -> bool:
         """Check whether a frame decodes as a request; if ``is_named``, with any version and bytes after the message."""
@@ -98,7 +95,8 @@ class Plausibility:
         return True
 
 
-def response_pattern(expected: Iterable[int]) -> re.Pattern[bytes]:
+@lru_cache
+def response_pattern(expected: tuple[int, ...]) -> re.Pattern[bytes]:
     """Return a pattern of the offsets of responses with these correlation ids."""
     ids = (re.escape(correlation_id.to_bytes(4, "big", signed=True)) for correlation_id in expected)
-    return re.compile(rb"(?=[\x00-\x3f]...(?:" + (b"|".join(ids) or b"(?!)") + rb"))", re.DOTALL)
+    return re.compile(rb"(?=[\x00-\x3f]...(?:" + b"|".join(ids) + rb"))", re.DOTALL)
