@@ -54,6 +54,12 @@ def test_folder_is_read_in_order_and_other_files_are_named(run_command: RunComma
         f"note: {folder}: 4 files with records; 2 other files (.index, .properties) not printed: "
         "name files to print them\n"
     )
+    for number in range(300):
+        write(tmp_path / "logs", f"x.s{number:03}", b"")
+    assert run_command("log", folder)[2] == (
+        f"note: {folder}: 4 files with records; 302 other files (.index, .properties, .s000, .s001, .s002, .s003, .s004, "
+        ".s005, and 294 more) not printed: name files to print them\n"
+    )
     empty = tmp_path / "empty"
     empty.mkdir()
     assert run_command("log", str(empty)) == (

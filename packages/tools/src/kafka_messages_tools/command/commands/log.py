@@ -24,6 +24,9 @@ MORE = (
     "A folder stands for the segments and snapshots in it and in the folders below it."
 )
 
+# Number of names and suffixes of other files that the note about a folder has.
+_MOST_NAMES = 8
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     about = "segments (.log), snapshots, index files and checkpoints, also gzipped; folders; - for standard input"
@@ -66,8 +69,9 @@ def _paths(words: list[str]) -> tuple[list[str], int]:
         found, others = record_files(word) if os.path.isdir(word) else ([word], [])
         paths += found
         if others or not found:
-            names = ", ".join(sorted({os.path.splitext(each)[1] or os.path.basename(each) for each in others}))
-            what = counted(len(others), "other file") + (names and f" ({names})")
+            names = sorted({os.path.splitext(each)[1] or os.path.basename(each) for each in others})
+            names[_MOST_NAMES:] = [f"and {left} more"] if (left := len(names) - _MOST_NAMES) > 0 else []
+            what = counted(len(others), "other file") + (f" ({', '.join(names)})" if names else "")
             note(f"{word}: {counted(len(found), 'file')} with records; {what} not printed: name files to print them")
             status = status if found else 1
     return paths, status
