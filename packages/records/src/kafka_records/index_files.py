@@ -70,6 +70,19 @@ def read_index(file: BinaryIO, suffix: str) -> Iterator[tuple[int, ...]]:
             raise ValueError(f"{number * size + len(piece) - whole} bytes are not a multiple of {size}")
 
 
+def read_file(file: BinaryIO, most: int = 64 << 20) -> bytes:
+    """Return the bytes of a snapshot or checkpoint. Raises ValueError for more than ``most``.
+
+    64 MiB are enough for 250,000 partitions with the longest topic names.
+    """
+    data = bytearray()
+    while piece := file.read(1 << 20):
+        data += piece
+        if len(data) > most:
+            raise ValueError(f"more than {most} bytes, the maximum of a snapshot or checkpoint")
+    return bytes(data)
+
+
 def read_snapshot(data: bytes) -> list[tuple[int, ...]]:
     """Return the fields ``PRODUCER`` of each producer. Raises ValueError for a damaged snapshot or an unknown version."""
     if len(data) < _SNAPSHOT.size:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from kafka_records.index_files import LEADER_EPOCH, read_checkpoint
+from kafka_records.index_files import LEADER_EPOCH, read_checkpoint, read_file
 from kafka_records.segments.names import topic_of
 from pyspark.sql.datasource import InputPartition
 
@@ -29,8 +29,6 @@ SCHEMA = pa.schema(
         pa.field("leader_epoch", pa.int32()),
     ]
 )
-# Maximum size of a checkpoint file, enough for 250,000 partitions with the longest topic names.
-_MAX_BYTES = 64 << 20
 # Files per task.
 _FILES = 256
 
@@ -89,7 +87,7 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
     log = dict(zip(("file", "topic", "partition"), (shown, *(topic_of(path) if epochs else (None, None))), strict=True))
     try:
         with open_file(root, path) as file:
-            data = whole(file)
+            data = read_file(file)
         entries = read_checkpoint(data.decode(), epochs=epochs)
     except FileNotFoundError:
         return []
@@ -105,12 +103,3 @@ def _rows(shown: str, root: str, path: str) -> list[dict[str, Any]]:
         {"file": shown, "topic": topic, "partition": partition, "offset": offset}
         for topic, partition, offset in entries
     ]
-
-
-def whole(file: Any) -> bytes:
-    data = bytearray()
-    while piece := file.read(1 << 20):
-        data += piece
-        if len(data) > _MAX_BYTES:
-            raise ValueError(f"the file has more than {_MAX_BYTES} bytes")
-    return bytes(data)

@@ -65,7 +65,8 @@ def entries(file: Any, path: str) -> Iterator[dict[str, Any]] | None:
     Raises ValueError for text and for damaged files, during iteration after the entries before the damage. Offsets of
     indexes are absolute if the name of the file starts with the base offset.
     """
-    from kafka_records.index_files import INDEXES, LEADER_EPOCH, PRODUCER, read_checkpoint, read_index, read_snapshot
+    from kafka_records import index_files
+    from kafka_records.index_files import INDEXES, LEADER_EPOCH, PRODUCER
 
     name = plain_name(path)
     suffix = os.path.splitext(name)[1]
@@ -73,12 +74,14 @@ def entries(file: Any, path: str) -> Iterator[dict[str, Any]] | None:
         base = re.match(r"([0-9]+)[._]", name)  # in the cache of remote storage, an id follows
         add, key = (int(base[1]), "offset") if base else (0, "relative_offset")
         names = [key if each == "offset" else each for each in INDEXES[suffix][0]]
-        pairs = (zip(names, each, strict=True) for each in read_index(file, suffix))
+        pairs = (zip(names, each, strict=True) for each in index_files.read_index(file, suffix))
         return ({name: value + add * (name == "offset") for name, value in each} for each in pairs)
     if suffix == ".snapshot":
-        return (dict(zip(PRODUCER, each, strict=True)) for each in read_snapshot(_whole(file)))
+        producers = index_files.read_snapshot(index_files.read_file(file, _MOST_ENTRIES))
+        return (dict(zip(PRODUCER, each, strict=True)) for each in producers)
     if name.endswith("-checkpoint"):
-        found = read_checkpoint(_whole(file).decode(), epochs=name == LEADER_EPOCH)
+        text = index_files.read_file(file, _MOST_ENTRIES).decode()
+        found = index_files.read_checkpoint(text, epochs=name == LEADER_EPOCH)
         keys = ("", "leader_epoch", "start_offset") if name == LEADER_EPOCH else ("topic", "partition", "offset")
         return ({key: value for key, value in zip(keys, each, strict=True) if key} for each in found)
     if name in _OTHERS:
@@ -89,13 +92,6 @@ def entries(file: Any, path: str) -> Iterator[dict[str, Any]] | None:
     if not _CONTROLS.search(head):
         raise ValueError("this is a text file, not a log segment")
     return None
-
-
-def _whole(file: Any) -> bytes:
-    data: bytes = file.read(_MOST_ENTRIES + 1)
-    if len(data) > _MOST_ENTRIES:
-        raise ValueError(f"more than {_MOST_ENTRIES} bytes, the maximum of a snapshot or checkpoint")
-    return data
 
 
 def batches(file: Any, *, verify: bool, only_control: bool = False) -> Iterator[tuple[int, Any]]:

@@ -15,10 +15,9 @@ from functools import cached_property
 from io import BytesIO
 from operator import itemgetter
 
-from kafka_records.index_files import LEADER_EPOCH, PRODUCER, read_checkpoint, read_index, read_snapshot
+from kafka_records.index_files import LEADER_EPOCH, PRODUCER, read_checkpoint, read_file, read_index, read_snapshot
 from kafka_records.segments.batch_headers import read_batch_headers
 
-from .._checkpoint_files import whole
 from .._files import File, FileView, open_file
 from ._batch_scan import BatchHead, heads
 from ._progress import base_of
@@ -83,7 +82,7 @@ class IndexedSegment:
         path = f"{folder}{slash}{suffix if suffix == LEADER_EPOCH else name.removesuffix('.log') + suffix}"
         with closing(open_file(self.file.root, path)) as opened:
             try:
-                return whole(opened)
+                return read_file(opened)
             except ValueError as error:
                 raise _Unusable(f"{self.name(suffix)}: {error}") from None
 
