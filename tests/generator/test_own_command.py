@@ -67,12 +67,18 @@ def test_own_command_supports_every_subcommand(tmp_path: Path) -> None:
     ]
 
 
-def test_package_installs_no_command(tmp_path: Path) -> None:
-    package = generate(tmp_path)
-    assert "scripts" not in tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    done = started(package, "-m", "acme_invoices")
-    what = "No module named acme_invoices.__main__; 'acme_invoices' is a package and cannot be directly executed"
-    assert (done.returncode, done.stderr) == (1, f"{sys.executable}: {what}\n")
+def test_setting_program_is_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command ``kafka-messages --package`` replaces a command of the package."""
+    specs = invoices.write(tmp_path / "invoices")
+    text = invoices.SETTINGS.replace("[package]\n", '[package]\nprogram = "acme"\n')
+    (specs / "package.toml").write_text(text, encoding="utf-8")
+    assert cli.main(["generate", "--specs", str(specs), "--output", str(tmp_path / "package")]) != 0
+    known = "authors, classifiers, components, description, import-name, license, license-files, name, readme"
+    assert capsys.readouterr().err.splitlines() == [
+        f"{specs / 'package.toml'}:3: $.package.program: unknown property 'program' of the table package of package.toml; "
+        f"expected one of {known}, requires-python, urls, version",
+        "1 problem(s); nothing was generated",
+    ]
 
 
 def test_completion_completes_messages_of_the_package(tmp_path: Path) -> None:
