@@ -90,7 +90,8 @@ def test_unstable_versions_have_their_first_release() -> None:
         "version 0: stable since 4.1.0, unstable since 3.9.0"
     ]
     assert unstable_since("ShareFetchRequest", 0) == "3.9.0"  # removed while it was unstable
-    assert (since("ShareFetchRequest", 0), unstable_since("ShareFetchRequest", 1)) == (None, None)
+    assert (since("ShareFetchRequest", 0), unstable_since("ShareFetchRequest", 1)) == (None, "3.9.0")
+    assert describe_lifetimes("ShareFetchRequest")[0] == "version 1: stable since 4.1.0, unstable since 3.9.0"
     assert unstable_since("FetchRequest", 18) is None
     with pytest.raises(ValueError, match=r"^unknown message 'FetchReqest'; did you mean 'FetchRequest'\?$"):
         unstable_since("FetchReqest", 0)
@@ -102,8 +103,11 @@ def test_unstable_versions_of_every_release_equal_its_definitions() -> None:
     sets = list(release_sets(HISTORY))
     for name in sorted({name for side in sets for name in side.messages} & {each.name for each in all_messages()}):
         defined = [(side.name.removeprefix("Kafka "), side.unstable(name)) for side in sets if name in side.messages]
-        for version in {version for _, version in defined if version is not None}:
-            first = next(release for release, unstable in defined if unstable == version)
+        versions = {version for _, version in defined if version is not None}
+        begins = {each for each in versions_in(since(name) or RELEASES[0], name) if versions}
+        for version in versions | begins:
+            same = versions if version in begins else {version}  # the message, or the version
+            first = next(release for release, unstable in defined if unstable in same)
             stable = since(name, version)
             expected = first if stable is None or RELEASES.index(first) < RELEASES.index(stable) else None
             assert unstable_since(name, version) == expected, (name, version)

@@ -78,11 +78,18 @@ def test_older_message_is_not_new_in_the_release_that_first_defines_it(pages: Ma
     assert any(cell.text.strip() == "<4.4.0" for cell in since.all("td", "since"))
 
 
+KINDS = ("Request", "Response")
+
+
 def test_message_that_an_earlier_release_had_as_unstable_is_marked(pages: Mapping[str, Parsed]) -> None:
     """Kafka 3.9.0 defined the APIs of share groups as unstable."""
     new = {row[0]: row[3] for row in rows(pages["releases/4.1.0.html"], "Messages")}
     assert new["ReadShareGroupStateRequest"] == "0 unstable since 3.9.0"
-    assert new["ShareFetchRequest"] == "1"
+    names = (
+        f"Share{each}{kind}" for each in ("Fetch", "Acknowledge", "GroupDescribe", "GroupHeartbeat") for kind in KINDS
+    )
+    assert {new[name] for name in names} == {"1 unstable since 3.9.0"}  # version 0 was unstable
+    assert sum(versions.endswith("unstable since 3.9.0") for versions in new.values()) == 18
     text = " ".join(pages["messages/ReadShareGroupStateRequest.html"].root.one("main").text.split())
     assert "Stable since Kafka 4.1.0, unstable since Kafka 3.9.0." in text
     changed = {row[0]: row[1] for row in rows(pages["releases/4.2.0.html"], "New versions")}

@@ -46,7 +46,8 @@ def test_release_has_its_versions_and_kips(run_command: RunCommand) -> None:
     assert run_command("releases", "4.1")[1] == f"{out}Kafka 4.1.1 {same}Kafka 4.1.2 {same}"
     lines = [re.split(" {2,}", line) for line in out.splitlines()]
     assert ["FetchRequest", "18", "new version", "KIP-1166"] in lines
-    assert ["ShareFetchRequest", "1", "new message", "KIP-932"] in lines
+    assert ["ShareFetchRequest", "1", "new message, unstable since 3.9.0", "KIP-932"] in lines
+    assert sum("new message, unstable since 3.9.0" in line for line in lines) == 18
     assert ["ReadShareGroupStateRequest", "0", "new message, unstable since 3.9.0"] in lines
     assert ["EndTxnMarker", "0", "first definition"] in lines
     assert ["ShareGroupPartitionMetadataKey", "0", "dropped"] in lines

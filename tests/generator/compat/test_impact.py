@@ -65,6 +65,7 @@ def test_unstable_version_that_became_stable_is_reported_only_if_its_layout_chan
     proxies = items(replayed("4.0.0", "4.1.0"), "Proxies")
     assert "ReadShareGroupStateRequest 0" not in proxies
     assert proxies["ReadShareGroupStateSummaryResponse 0"] == "another layout; unstable in Kafka 4.0.0"
+    assert proxies["ShareFetchRequest 1"] == "unknown version; version 0 was unstable in Kafka 4.0.0"
 
 
 def test_change_is_reported_to_the_programs_that_meet_its_bytes(tmp_path: Path) -> None:

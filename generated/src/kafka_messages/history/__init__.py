@@ -119,6 +119,7 @@ def since(message: AnyMessage, version: int | None = None) -> str | None:
 def unstable_since(message: AnyMessage, version: int) -> str | None:
     """Return the first release that has a version as unstable before any has it as stable; None if no release has.
 
+    For the first stable versions of a message, it is the first release with any unstable version of the message.
     Brokers offer an unstable version (``latestVersionUnstable`` in the definitions) only if configured, and its bytes may
     change. Raises ValueError for an unknown message.
     """

@@ -37,7 +37,10 @@ class Availability:
     older: Mapping[str, Versions] = field(default_factory=dict)
     """Versions that Kafka supported before a definition file described them."""
     unstable: dict[str, dict[int, int]] = field(default_factory=dict)
-    """Index of the first release that defined each version as unstable before any had it as stable, by message."""
+    """Index of the first release that defined each version as unstable before any had it as stable, by message.
+
+    For the first stable versions of a message, it is the first release with any unstable version of the message.
+    """
 
     def is_older(self, message: str, versions: Iterable[int], since: int | None) -> bool:
         """Return whether Kafka supported one of the versions before ``since``, the first release with its definition."""
@@ -149,11 +152,11 @@ def _runs(today: Message, places: list[tuple[int, DefinitionSet, str]], count: i
 def _unstable(
     found: Availability, name: str, places: list[tuple[int, DefinitionSet, str]]
 ) -> Iterable[tuple[int, int]]:
+    begins = next((run.versions for run in found.runs[name] if not run.versions.empty), NONE)
     for number, definition_set, former in reversed(places):  # the first release is the last to be set
-        version = definition_set.unstable(former)
-        if version is not None and version >= 0:
-            first = found.first(name, version)
-            if first is None or number < first:
+        unstable = definition_set.unstable(former)
+        for version in (unstable, *begins) if unstable is not None and unstable >= 0 else ():
+            if (first := found.first(name, version)) is None or number < first:
                 yield version, number
 
 

@@ -80,7 +80,10 @@ class MessageStep:
         """Return a note about a version that is or was unstable, else an empty text."""
         if version == self.new.unstable(self.name):
             return "unstable: brokers offer it only if configured"
-        return f"unstable in {self.old.name}" if self._was_unstable(version) else ""
+        was = None if self.former is None else self.old.unstable(self.former)
+        if was is None or (version != was and self.released):
+            return ""
+        return f"{'' if version == was else f'version {was} was '}unstable in {self.old.name}"
 
     def _was_unstable(self, version: int) -> bool:
         return self.former is not None and version == self.old.unstable(self.former)
