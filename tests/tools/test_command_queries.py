@@ -87,7 +87,7 @@ def test_show_prints_the_first_release(run_command: RunCommand) -> None:
     _, out, _ = run_command("show", "InitProducerIdRequest", "6", "--text", "--width", "120")
     assert out.splitlines()[1] == "version 6, unstable since Kafka 4.1.0"
     _, out, _ = run_command("show", "ShareGroupDescribeRequest", "1", "--text", "--width", "120")
-    assert out.splitlines()[1] == "version 1, since Kafka 4.1.0"
+    assert out.splitlines()[1] == "version 1, stable since Kafka 4.1.0, unstable since 3.9.0"
     _, out, _ = run_command("show", "ReadShareGroupStateRequest", "0", "--text", "--width", "120")
     assert out.splitlines()[1] == "version 0, stable since Kafka 4.1.0, unstable since 3.9.0"
     _, out, _ = run_command("show", "JoinGroupRequest", "1", "--text", "--width", "120")
