@@ -117,9 +117,14 @@ class Scene:
 
     async def until(self, predicate: Callable[[Any], object]) -> None:
         """Wait until a function returns a true value for the classic group in the cluster."""
-        groups, thread = self.cluster._state.groups, self.cluster._started()
-        changed = groups.changes.wait_for(lambda: GROUP in groups and predicate(groups[GROUP]), 5)
-        await asyncio.to_thread(thread.run, changed)
+        groups = self.cluster._state.groups
+
+        def is_reached() -> object:
+            return GROUP in groups and predicate(groups[GROUP])
+
+        async with asyncio.timeout(5):
+            while not self.cluster._started().call(is_reached):
+                await asyncio.sleep(0.001)
 
     def inside(self, function: Callable[[Any], Any]) -> Any:
         """Call a function with the classic group in the cluster."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -25,7 +24,6 @@ from kafka_messages.internal_topics import write_versioned
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import GroupMember, KafkaCluster
 from kafka_messages_testkit.broker.classic_group import ClassicGroup, ClassicMember
-from kafka_messages_testkit.broker.groups import Groups
 
 from tests.support.testkit_broker import asked
 from tests.support.testkit_groups import GROUP, Consumer, Scene, played
@@ -132,7 +130,7 @@ def test_members_vote_for_a_protocol_that_all_support() -> None:
 def test_a_tie_between_protocols_ends_as_in_kafka(row: str) -> None:
     """Also for names in one bucket of Java's map, and with more names than its first table holds."""
     members, chosen = row.split("\t")
-    group = ClassicGroup(GROUP, Groups(Random(1)))
+    group = ClassicGroup(GROUP)
     for member_id, protocols in (each.split("=") for each in members.split(";")):
         names = [(name, b"") for name in protocols.split(",")]
         group.by_id[member_id] = ClassicMember(member_id, None, "client", "/127.0.0.1", names)

@@ -16,6 +16,7 @@ pytest_plugins = ["pytester"]
 # Imported here, because pytester removes the modules that are imported during its tests.
 MESSAGES = [(each.request_class, each.response_name and each.response_class) for each in apis()]
 PLUGIN = ("-p", "kafka_messages_testkit_plugin", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+ARGUMENTS = ", ".join(inspect.signature(KafkaCluster).parameters)
 HEAD = """
 import asyncio
 import pytest
@@ -67,16 +68,40 @@ def test_default(kafka_cluster):
     ).assert_outcomes(passed=3)
 
 
+def test_the_marker_has_the_arguments_of_the_cluster_and_the_proxy(pytester: pytest.Pytester) -> None:
+    run(
+        pytester,
+        """
+import inspect
+from kafka_messages_testkit import KafkaCluster, KafkaProxy
+
+GIVEN = {"brokers": 2, "topics": {"orders": 1}, "release": "3.9", "seed": 7, "max_exchange_bytes": 0}
+
+@pytest.fixture
+def kafka_bootstrap_servers(kafka_cluster):
+    return kafka_cluster.bootstrap_servers
+
+@pytest.mark.kafka(**GIVEN)
+def test_it(kafka_cluster, kafka_proxy):
+    assert set(GIVEN) == set(inspect.signature(KafkaCluster).parameters)
+    asyncio.run(ask(kafka_proxy.bootstrap_servers))
+    assert kafka_cluster.exchanges() == kafka_proxy.exchanges() == []
+    of_both = set(GIVEN) & set(inspect.signature(KafkaProxy).parameters)
+    assert of_both == {"seed", "max_exchange_bytes"}
+""",
+    ).assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (
             "broker=3",
-            "pytest.mark.kafka has no argument broker; its arguments are brokers, topics, release, seed",
+            f"pytest.mark.kafka has no argument broker; its arguments are {ARGUMENTS}",
         ),
         (
             "3",
-            "pytest.mark.kafka has no argument 3; its arguments are brokers, topics, release, seed",
+            f"pytest.mark.kafka has no argument 3; its arguments are {ARGUMENTS}",
         ),
         ("brokers=0", "pytest.mark.kafka: brokers must be a number from 1 on, not 0"),
         (
@@ -244,7 +269,25 @@ def test_other(): pass
 """,
     )
     result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines(["E   *EncodeError: *error_code*", "the exchanges cannot be printed: ValueError(*"])
+    result.stdout.fnmatch_lines(["E   *EncodeError: *error_code*", "*Metadata v13    no response  rule: respond*"])
+
+
+def test_a_changed_exchange_does_not_end_the_run(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+def test_it(kafka_cluster):
+    asyncio.run(ask(kafka_cluster.bootstrap_servers))
+    exchange = kafka_cluster.exchanges()[-1]
+    exchange.response = exchange.response
+    exchange.response.error_code = "5"
+    assert False
+
+def test_other(): pass
+""",
+    )
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["the exchanges cannot be printed: ValueError(*"])
 
 
 def test_rules_may_be_used_by_fixtures_until_they_end(pytester: pytest.Pytester) -> None:
@@ -351,7 +394,9 @@ def test_missing_broker_of_the_proxy_is_an_error(
 
 def test_marker_and_fixtures_are_listed(pytester: pytest.Pytester) -> None:
     markers = run(pytester, "", "--markers")
-    markers.stdout.fnmatch_lines(["@pytest.mark.kafka(brokers=1, topics={}, release=None, seed=None): brokers, *"])
+    markers.stdout.fnmatch_lines(
+        ["@pytest.mark.kafka(brokers, topics, release, seed, max_exchange_bytes): arguments of KafkaCluster; *"]
+    )
     fixtures = run(pytester, "def test_it(): pass", "--fixtures")
     fixtures.stdout.fnmatch_lines(["kafka_cluster -- *", "kafka_proxy -- *", "kafka_bootstrap_servers *"])
 

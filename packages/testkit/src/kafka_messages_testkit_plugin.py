@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from kafka_messages_testkit._kit import Kit
 
 K = TypeVar("K", bound="Kit")
-_ARGUMENTS = ("brokers", "topics", "release", "seed")
+_ARGUMENTS = ("brokers", "topics", "release", "seed", "max_exchange_bytes")
+_OF_PROXY = ("seed", "max_exchange_bytes")
 _KITS = pytest.StashKey["dict[str, Kit]"]()
 _ERROR = pytest.StashKey[BaseException]()
 # Maximum numbers of exchanges in a report, without and with their bytes.
@@ -38,8 +39,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    about = "brokers, topics (name to partitions), release and seed of kafka_cluster, and seed of kafka_proxy"
-    config.addinivalue_line("markers", f"kafka(brokers=1, topics={{}}, release=None, seed=None): {about}")
+    about = f"arguments of KafkaCluster; {' and '.join(_OF_PROXY)} also of KafkaProxy"
+    config.addinivalue_line("markers", f"kafka({', '.join(_ARGUMENTS)}): {about}")
 
 
 @pytest.fixture
@@ -57,8 +58,8 @@ def kafka_proxy(request: pytest.FixtureRequest, kafka_bootstrap_servers: str) ->
     """Fault proxy of this test, in front of the brokers ``kafka_bootstrap_servers``."""
     from kafka_messages_testkit import KafkaProxy
 
-    seed = _arguments(request.node).get("seed")
-    proxy = _made("kafka_bootstrap_servers", partial(KafkaProxy, kafka_bootstrap_servers, seed=seed))
+    arguments = {name: value for name, value in _arguments(request.node).items() if name in _OF_PROXY}
+    proxy = _made("kafka_bootstrap_servers", partial(KafkaProxy, kafka_bootstrap_servers, **arguments))
     yield from _running(request.node, "kafka_proxy", proxy)
 
 

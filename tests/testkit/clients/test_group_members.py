@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -105,7 +106,10 @@ def assigned(cluster: KafkaCluster, members: int) -> list[Any]:
         shares = {len(each.assignment) for each in group.members}
         return places == [("orders", index) for index in range(PARTITIONS)] and shares == {PARTITIONS // members}
 
-    cluster._started().run(cluster._state.groups.changes.wait_for(is_shared, 15))
+    deadline = time.monotonic() + 15
+    while not cluster._started().call(is_shared):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
     return cluster.group(GROUP).members
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from kafka_messages import Response
 from kafka_messages.aio import Listener, serve
@@ -29,6 +31,7 @@ from .broker.handlers import announced, feature_levels, handle, handlers
 
 T = TypeVar("T")
 _HOST = "127.0.0.1"
+_MOST_PENDING = 10  # requests of a connection that are read; more than common clients have in flight
 _NO_TOPICS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -62,6 +65,7 @@ class KafkaCluster(Kit):
         self._served = {each.api_key for each in self._announced.api_keys}
         self._state.transactions.is_version_2 = "transaction.version" in feature_levels(release)
         self._listeners: dict[int, Listener] = {}
+        self._turns: WeakValueDictionary[object, asyncio.Lock] = WeakValueDictionary()  # by node id and client
         for name, partitions in topics.items():
             self._create(name, partitions)
 
@@ -194,7 +198,7 @@ class KafkaCluster(Kit):
             _HOST,
             node.port,
             announced=self._announced,
-            max_pending=1,  # as Kafka: the next request of a connection waits for the response
+            max_pending=_MOST_PENDING,
             linger=0.2,
             on_error=self._report,
         )
@@ -223,16 +227,16 @@ class KafkaCluster(Kit):
         )
         self._exchanges.measure(exchange, is_new=True)
         seen = Received(received.request, node_id, received.identity.client_id, self._state.topics.names)
+        turn = self._turns.setdefault((node_id, received.client_address), asyncio.Lock())
         with self._ending(exchange):
-            response = await respond(self._rules, exchange, seen, partial(self._act, context))
+            await turn.acquire()  # as Kafka: the next request of a connection waits for the response
+            response = await respond(self._rules, exchange, seen, partial(handle, context, announced=self._announced))
             if response is not None:
                 version, number = received.response_version, received.request.header.correlation_id
                 response = response.downgraded(version)
                 exchange.response_data = encode_response(response, version, number, text="surrogateescape")
+            turn.release()  # never after an exception, which closes the connection
             return response
-
-    async def _act(self, context: Context, message: Any) -> Response | None:
-        return await handle(context, message, self._announced)
 
 
 def _check_types(topics: object, release: object) -> None:

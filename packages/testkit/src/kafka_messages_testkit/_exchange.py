@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kafka_messages import KafkaMessageError, Response
 from kafka_messages.connection import ClientIdentity
-from kafka_messages.protocol import DecodedRequest
+from kafka_messages.protocol import Api, DecodedRequest, decode_request, decode_response, read_request_header
 
-MAX_EXCHANGES = 100_000
 MAX_EXCHANGE_BYTES = 64 << 20
+_OVERHEAD = 1_000  # bytes of an exchange, at most, besides its frames
 
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """A request and, once it is sent, its response."""
+    """A request and, once it is sent, its response. From then on, messages are decoded whenever they are read."""
 
     node_id: int
     """Broker that received the request; -1 for an address that a proxy has not seen in metadata yet."""
@@ -39,6 +40,44 @@ class Exchange:
     """Time of the response, in seconds since 1970."""
     outcome: str = ""
     """What a rule did, such as ``fail ILLEGAL_GENERATION``; empty if no rule acted."""
+    api: Api[Response] = field(init=False, repr=False)
+    """API of the request."""
+    version: int = field(init=False, repr=False)
+    """Version of the request."""
+    _whole: bytes = field(default=b"", init=False, repr=False)
+    """Frame of the response, if other bytes were sent."""
+    _rules: tuple[object, ...] = field(default=(), init=False, repr=False)
+    """Rules that affected the request."""
+
+    def __post_init__(self) -> None:
+        self.api, self.version = self.decoded.api, self.decoded.version
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Decode a message of which only the frame is kept."""
+            if name == "decoded":
+                return self._decoded()
+            if name == "response":
+                frame = self._whole or self.response_data
+                return decode_response(frame[4:], self.api, self.response_version, text="surrogateescape").message
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _decoded(self) -> DecodedRequest:
+        data = self.request_data[4:]
+        try:
+            return decode_request(data, text="surrogateescape")
+        except KafkaMessageError:  # ApiVersions with an unsupported version has defaults
+            header, _ = read_request_header(data, text="surrogateescape")
+            return DecodedRequest(header, self.api, self.version, self.api.request_class())
+
+    def _end(self) -> None:
+        """Keep only the frames of the messages, which may take a small part of their memory."""
+        del self.decoded
+        if self._whole or self.response_data:
+            del self.response
+        else:
+            self.response = None  # it could not be encoded
 
     @property
     def request(self) -> Any:
@@ -46,14 +85,9 @@ class Exchange:
         return self.decoded.message
 
     @property
-    def version(self) -> int:
-        """Version of the request."""
-        return self.decoded.version
-
-    @property
     def response_version(self) -> int:
         """Version of the response: 0 after ApiVersions with an unknown version (KIP-511)."""
-        return self.version if self.version in self.decoded.api.valid_versions else 0
+        return self.version if self.version in self.api.valid_versions else 0
 
     @property
     def broker(self) -> str:
@@ -66,7 +100,7 @@ class Exchange:
 
 
 class ExchangeLog:
-    """The last exchanges, limited by number and memory: a frame and its message count as twice the frame."""
+    """The last exchanges, limited by memory."""
 
     def __init__(self, max_bytes: int) -> None:
         if type(max_bytes) is not int or max_bytes < 0:
@@ -75,10 +109,11 @@ class ExchangeLog:
         self.sizes: OrderedDict[Exchange, int] = OrderedDict()  # counted bytes, the oldest exchange first
 
     def measure(self, exchange: Exchange, is_new: bool = False) -> None:
-        """Count the bytes of an exchange, unless it is forgotten, and forget the oldest ones beyond the limits."""
+        """Count the bytes of an exchange, unless it is forgotten, and forget the oldest ones beyond the limit."""
         if is_new or exchange in self.sizes:
-            size = 2 * (len(exchange.request_data) + len(exchange.response_data))
+            frames = exchange.request_data, exchange.response_data, exchange._whole
+            size = sum(map(len, frames), _OVERHEAD)
             self._bytes += size - self.sizes.get(exchange, 0)
             self.sizes[exchange] = size
-        while self._bytes > self.max_bytes or len(self.sizes) > MAX_EXCHANGES:
+        while self._bytes > self.max_bytes:
             self._bytes -= self.sizes.popitem(last=False)[1]

@@ -65,8 +65,8 @@ class _Fault:
         if isinstance(action, Delay):
             await asyncio.sleep(action.seconds)
         elif isinstance(action, Disconnect):
-            self.exchange.response = response
-            raise CloseConnection(frame_of(self.exchange, response)[: action.after_bytes or 0])
+            self.exchange._whole = whole = frame_of(self.exchange, response)
+            raise CloseConnection(whole[: action.after_bytes or 0])
         elif isinstance(action, Throttle) and response is not None:
             throttled: Any = response
             throttled.throttle_time_ms = action.milliseconds
@@ -96,8 +96,8 @@ class _Fault:
 
     def corrupt(self, action: Corrupt, response: Response) -> Response:
         if action.part == "length":
-            self.exchange.response = response
-            raise CloseConnection(damaged_length(frame_of(self.exchange, response), action.offset))
+            self.exchange._whole = whole = frame_of(self.exchange, response)
+            raise CloseConnection(damaged_length(whole, action.offset))
         is_selected = partial(self.rule._selectors.selects, self.received)
         if not self.rule._is_used_up and damage_records(response, action, is_selected):
             self.rule._record(self.exchange)
@@ -106,7 +106,7 @@ class _Fault:
         return response
 
     def checked(self, response: Any, expected: str) -> Response:
-        wanted = self.exchange.decoded.api.response_class
+        wanted = self.exchange.api.response_class
         if not isinstance(response, wanted):
             raise TypeError(f"{expected.format(wanted.__name__)}, not {response!r}")
         return response.downgraded(self.exchange.response_version)

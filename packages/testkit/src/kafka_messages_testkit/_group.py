@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ._loop import LoopThread
+from ._loop import INTERVAL, LoopThread
 from .broker.errors import RequestError
 from .broker.groups import AnyGroup, GroupMember, Groups
 
@@ -53,7 +53,9 @@ class Group:
 
     async def _until_stable(self, members: int, timeout: float) -> None:
         try:
-            await self._groups.changes.wait_for(lambda: self._is_stable(members), timeout)
+            async with asyncio.timeout(timeout):
+                while not self._is_stable(members):
+                    await asyncio.sleep(INTERVAL)
         except TimeoutError:
             raise TimeoutError(
                 f"group {self._id!r} does not have {members} stable members after {timeout:g} s; "

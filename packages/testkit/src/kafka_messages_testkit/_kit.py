@@ -31,7 +31,7 @@ class Kit(ABC):
     """Context manager that runs servers in a thread and applies rules to their requests. Thread-safe."""
 
     def __init__(self, seed: int | None, max_exchange_bytes: int) -> None:
-        self._rules = Rules(seed)
+        self._rules = Rules(seed, self.exchanges)
         self._exchanges = ExchangeLog(max_exchange_bytes)
         self._failures: list[BaseException] = []
         self._thread: LoopThread | None = None
@@ -90,19 +90,20 @@ class Kit(ABC):
     ) -> list[Exchange]:
         """Return the recorded exchanges, oldest first, or those of a class, a client or a broker.
 
-        The oldest are forgotten beyond 100,000 exchanges, or ``max_exchange_bytes`` of frames and messages.
+        The oldest are forgotten beyond ``max_exchange_bytes``.
         """
         return [
             each
             for each in list(self._exchanges.sizes)
-            if (cls is None or isinstance(each.request, cls))
+            if (cls is None or issubclass(each.api.request_class, cls))
             and client_id in (None, each.client_id)
             and node_id in (None, each.node_id)
         ]
 
     def clear(self) -> None:
-        """Forget the exchanges so far. Rules keep those that they affected."""
+        """Forget the exchanges so far, also those of rules, which keep only their counts."""
         self._exchanges = ExchangeLog(self._exchanges.max_bytes)
+        self._rules.forget()
 
     def save(self, path: str | Path) -> None:
         """Write the exchanges to a pcap file, which ``kafka-messages capture`` and Wireshark read. Raises OSError."""
@@ -182,6 +183,7 @@ class Kit(ABC):
             self._fail(error)
             raise CloseConnection from error
         finally:
+            exchange._end()
             self._exchanges.measure(exchange)
 
     def _fail(self, error: BaseException) -> None:

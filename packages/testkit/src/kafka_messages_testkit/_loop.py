@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 T = TypeVar("T")
 _MOST_SECONDS = 30.0
+INTERVAL = 0.005  # seconds between two looks of a coroutine at a state that others change
 
 
 class LoopThread:
@@ -53,20 +54,13 @@ class LoopThread:
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function in the thread and return its result; functions of rules are already there."""
-        if self.loop.is_closed():
-            raise self._stopped()
         if current_thread() is self._thread:
             return function(*arguments)
-        done: Future[T] = Future()
 
-        def call() -> None:
-            try:
-                done.set_result(function(*arguments))
-            except BaseException as error:  # for the calling thread
-                done.set_exception(error)
+        async def call() -> T:
+            return function(*arguments)
 
-        self.loop.call_soon_threadsafe(call)
-        return done.result(_MOST_SECONDS)
+        return self.run(call())
 
     def _stopped(self) -> RuntimeError:
         return RuntimeError(f"{self._thread.name} has stopped; call this in its with statement")

@@ -114,7 +114,7 @@ class _Passing:
         self.proxy, self.event = proxy, event
         loop = asyncio.get_running_loop()
         self.forwarded: Future[Any] = loop.create_future()
-        self.response: Future[Response | None] = loop.create_future()
+        self.response: Future[Any] = loop.create_future()
         address = "127.0.0.1", proxy._ports[connection.broker]
         self.exchange = Exchange(
             node_id=proxy._node_ids.get(address, UNKNOWN),
@@ -138,11 +138,18 @@ class _Passing:
 
     async def respond(self) -> Response | None:
         with self.proxy._ending(self.exchange):
-            return await respond(self.proxy._rules, self.exchange, self.received, self.broker)
+            response = await respond(self.proxy._rules, self.exchange, self.received, self.broker)
+            if self.response.done() and response is not None:
+                decoded = replace(self.response.result(), message=response)
+                self.exchange.response_data = decoded.encode(text="surrogateescape")
+            else:
+                self.exchange.response_data = frame_of(self.exchange, response)
+            return response
 
     async def broker(self, message: Any) -> Response | None:
         self.forwarded.set_result(message)
-        return await self.response if self.event.expects_response else None
+        response: Response | None = (await self.response).message if self.event.expects_response else None
+        return response
 
     async def until_forwarded(self) -> Response | bytes | None:
         """Return what the hook of a request returns."""
@@ -153,11 +160,9 @@ class _Passing:
             self.task.cancel()
             raise
         if not self.forwarded.done():
-            response = await self.task
-            self.exchange.response_data = frame_of(self.exchange, response)
-            self.proxy._exchanges.measure(self.exchange)
-            return response
-        message, request = self.forwarded.result(), self.exchange.decoded
+            return await self.task
+        message, request = self.forwarded.result(), self.event.request
+        assert request is not None
         is_changed = message is not request.message
         if request.api.name == "Fetch" and message.session_epoch != _NO_SESSION:
             message, is_changed = copy(message), True
@@ -170,13 +175,9 @@ class _Passing:
         if event.response is None:
             self.task.cancel()
             return None
-        message: Any = event.response.message
-        self.response.set_result(message)
-        response = await self.task
-        assert response is not None
-        after = replace(event.response, message=response).encode(text="surrogateescape")
-        self.exchange.response_data = after
-        self.proxy._exchanges.measure(self.exchange)
+        self.response.set_result(event.response)
+        await self.task
+        after = self.exchange.response_data
         return None if after == before else after
 
 

@@ -6,9 +6,10 @@ import asyncio
 import random
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 from kafka_messages import Request, Response
 from kafka_messages.protocol import ErrorCode
@@ -17,10 +18,12 @@ from kafka_messages.schema import descriptor_of
 from ._actions import Action, Change, Corrupt, Delay, Disconnect, Drop, Fail, Hold, Observe, Part, Respond, Throttle
 from ._codes import warn_of_code
 from ._exchange import Exchange
+from ._loop import INTERVAL
 from ._selectors import Received, Selectors
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Request[Any])
+Log: TypeAlias = Callable[[], list[Exchange]]
 _WIDTH = 4
 PARTS = ("records", "length", "checksum")
 
@@ -50,93 +53,67 @@ class Frequency:
 class Rule:
     """A rule and the exchanges it affected. Thread-safe."""
 
-    def __init__(self, selectors: Selectors, frequency: Frequency, action: Action, optional: bool) -> None:
+    def __init__(self, selectors: Selectors, frequency: Frequency, action: Action, optional: bool, log: Log) -> None:
         self._selectors = selectors
         self._frequency = frequency
         self._action = action
         self._is_optional = optional or isinstance(action, Observe)
         self._matches = 0
-        self._calls: list[Exchange] = []
+        self._exchanges = log
+        self.call_count = 0
+        """Number of affected requests."""
+        self._last: Exchange | None = None
         self._changed = threading.Condition()
         self._is_released = self._is_removed = False
-        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []  # for release()
-        self._watching: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []  # for the first request
 
     @property
     def called(self) -> bool:
-        return bool(self._calls)
-
-    @property
-    def call_count(self) -> int:
-        """Number of affected requests."""
-        return len(self._calls)
+        return self.call_count > 0
 
     @property
     def calls(self) -> list[Exchange]:
-        """Affected exchanges, oldest first."""
-        return list(self._calls)
+        """Affected exchanges that are recorded, oldest first."""
+        return [each for each in self._exchanges() if self in each._rules]
 
     def wait(self, timeout: float = 10) -> Exchange:
-        """Wait until the rule has affected a request, and return the last exchange.
+        """Wait until the rule has affected a request since the last ``clear()``, and return the last exchange.
 
         ``timeout`` is in seconds. Raises TimeoutError.
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: self._calls, timeout):
+            if not (last := self._changed.wait_for(lambda: self._last, timeout)):
                 raise TimeoutError(f"{self} affected no request within {timeout:g} s")
-            return self._calls[-1]
+            return last
 
     async def wait_async(self, timeout: float = 10) -> Exchange:
         """Like ``wait``, in a coroutine."""
-        event = asyncio.Event()
-        waiting = asyncio.get_running_loop(), event
-        with self._changed:
-            if self._calls:
-                event.set()
-            self._watching.append(waiting)
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
-                await event.wait()
-        except TimeoutError:
-            raise TimeoutError(f"{self} affected no request within {timeout:g} s") from None
-        finally:
-            with self._changed:
-                self._watching.remove(waiting)
-        return self._calls[-1]
+                while (last := self._last) is None:
+                    await asyncio.sleep(INTERVAL)
+                return last
+        raise TimeoutError(f"{self} affected no request within {timeout:g} s")
 
     def release(self) -> None:
         """Let held requests, and all later ones, continue. Raises TypeError for rules without ``hold``."""
         if not isinstance(self._action, Hold):
             raise TypeError(f"{self} holds no requests")
-        self._release()
+        self._is_released = True
 
     def remove(self) -> None:
         """Stop affecting requests. A removed rule is never unused; held requests continue."""
-        self._is_removed = True
-        self._release()
-
-    def _release(self) -> None:
-        with self._changed:
-            self._is_released = True
-            for loop, event in self._waiting:
-                loop.call_soon_threadsafe(event.set)
-            self._waiting.clear()
+        self._is_removed = self._is_released = True
 
     async def _until_released(self) -> None:
-        event = asyncio.Event()
-        with self._changed:
-            if self._is_released:
-                return
-            self._waiting.append((asyncio.get_running_loop(), event))
-        await event.wait()
+        while not self._is_released:
+            await asyncio.sleep(INTERVAL)
 
     def _record(self, exchange: Exchange) -> None:
         """Count a request that this rule affects."""
         with self._changed:
-            self._calls.append(exchange)
+            self.call_count, self._last = self.call_count + 1, exchange
+            exchange._rules += (self,)
             self._changed.notify_all()
-            for loop, event in self._watching:
-                loop.call_soon_threadsafe(event.set)
 
     def _forget(self, exchange: Exchange) -> None:
         """Do not count a request that could not be affected."""
@@ -280,14 +257,15 @@ class Trigger(Generic[R]):
 class Rules:
     """The rules of a cluster or proxy, in the order in which they were made. Thread-safe."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: int | None = None, exchanges: Log = list) -> None:
         self._rules: list[Rule] = []
+        self._exchanges = exchanges
         self.without_action: dict[int, Trigger[Any]] = {}  # by id()
         self._lock = threading.Lock()
         self._random = random.Random(seed)
 
     def add(self, selectors: Selectors, frequency: Frequency, optional: bool, action: Action) -> Rule:
-        rule = Rule(selectors, frequency, action, optional)
+        rule = Rule(selectors, frequency, action, optional, self._exchanges)
         with self._lock:
             self._rules.append(rule)
         return rule
@@ -329,10 +307,15 @@ class Rules:
                 f"unused: {', '.join(map(repr, unused))}; correct the arguments of on(), or pass optional=True"
             )
 
+    def forget(self) -> None:
+        """Forget the last exchange of each rule."""
+        for rule in self._rules:
+            rule._last = None
+
     def end(self) -> None:
         """Let all held requests continue."""
         for rule in self._rules:
-            rule._release()
+            rule._is_released = True
 
 
 def _has(selectors: Selectors, is_wanted: Callable[[Any], bool]) -> bool:

@@ -18,7 +18,7 @@ from kafka_messages.internal_topics import read_versioned
 from kafka_messages.protocol import ErrorCode
 
 from .errors import RequestError
-from .groups import Commit, GroupMember, Groups, java_order
+from .groups import Commit, GroupMember, java_order
 
 NEW_MEMBER_SECONDS = 300.0
 """Time that a new member waits for its first generation (``group.new.member.join.timeout``)."""
@@ -80,8 +80,8 @@ class ClassicGroup:
 
     type = GroupType.CLASSIC
 
-    def __init__(self, id: str, groups: Groups) -> None:
-        self.id, self._groups = id, groups
+    def __init__(self, id: str) -> None:
+        self.id = id
         self.state = self._previous = GroupState.EMPTY
         self.generation = 0
         self.protocol_type = ""
@@ -148,7 +148,6 @@ class ClassicGroup:
     def add_pending(self, member_id: str, seconds: float) -> None:
         """Wait for a client to join again with the member id that it got."""
         self.pending[member_id] = self._later(seconds, self.remove, member_id)
-        self._groups.changes.notify()
 
     def add(self, member: ClassicMember, protocol_type: str) -> None:
         """Add a member whose JoinGroup request waits, and rebalance."""
@@ -185,7 +184,6 @@ class ClassicGroup:
                 self._complete_join()
         elif not is_pending:
             self.rebalance_or_complete()
-        self._groups.changes.notify()
 
     def drop(self, member_id: str) -> None:
         """Remove a member or a pending id, without a rebalance."""
@@ -314,7 +312,6 @@ class ClassicGroup:
         self._unsynced.discard(member_id)
         if not self._unsynced:
             self._cancel(self._sync_timer)
-        self._groups.changes.notify()
 
     def assign(self, assignments: dict[str, bytes]) -> None:
         """Take over the leader's assignment: the rebalance is complete."""
@@ -341,7 +338,6 @@ class ClassicGroup:
 
     def _become(self, state: GroupState) -> None:
         self._previous, self.state = self.state, state
-        self._groups.changes.notify()
 
     @staticmethod
     def _later(seconds: float, function: Callable[..., None], *arguments: object) -> TimerHandle:

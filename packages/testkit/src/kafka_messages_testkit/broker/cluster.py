@@ -110,7 +110,7 @@ class ClusterState:
         """Create a classic group; without members, it only has offsets."""
         from .classic_group import ClassicGroup  # slow, see handlers.py
 
-        self.groups[id] = group = ClassicGroup(id, self.groups)
+        self.groups[id] = group = ClassicGroup(id)
         return group
 
     def commit(self, group: str, offsets: Mapping[tuple[str, int], int]) -> None:

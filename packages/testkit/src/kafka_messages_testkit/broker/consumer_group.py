@@ -94,7 +94,6 @@ class ConsumerGroup:
         owned = list(self._targets.values())
         self._targets = dict(zip(self._targets, [*owned[1:], *owned[:1]], strict=True))
         self.epoch += 1
-        self._groups.changes.notify()
 
     def expire(self, member_id: str) -> None:
         """Remove a member, as after its session timeout. Raises RequestError for an unknown one."""
@@ -110,7 +109,6 @@ class ConsumerGroup:
             member.epoch, member.revoking = LEFT, {}
             if member.rebalance_timer is not None:
                 member.rebalance_timer.cancel()
-            self._groups.changes.notify()
         else:
             self._fence(member)
 
@@ -131,7 +129,6 @@ class ConsumerGroup:
         if member.session_timer is not None:
             member.session_timer.cancel()
         member.session_timer = asyncio.get_running_loop().call_later(SESSION_SECONDS, self._fence, member)
-        self._groups.changes.notify()
         response = ConsumerGroupHeartbeatResponse(
             member_id=member.id, member_epoch=member.epoch, heartbeat_interval_ms=round(HEARTBEAT_SECONDS * 1000)
         )
@@ -248,7 +245,6 @@ class ConsumerGroup:
         self._targets.pop(member.id, None)
         self._metadata = self._subscribed()
         self.epoch += 1
-        self._groups.changes.notify()
 
 
 def _check_pattern(pattern: str | None) -> None:

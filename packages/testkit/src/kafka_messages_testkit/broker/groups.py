@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, Protocol
@@ -79,37 +78,12 @@ class AnyGroup(Protocol):
         """Answer waiting requests with NOT_COORDINATOR, as another broker becomes the coordinator."""
 
 
-class ChangeSignal:
-    """Lets coroutines wait for a change of a state."""
-
-    def __init__(self) -> None:
-        self._waiting: set[asyncio.Event] = set()
-
-    def notify(self) -> None:
-        """Let all that wait look at the state again."""
-        for event in self._waiting:
-            event.set()
-
-    async def wait_for(self, predicate: Callable[[], object], timeout: float) -> None:
-        """Wait until ``predicate`` returns a true value. Raises TimeoutError after ``timeout`` seconds."""
-        event = asyncio.Event()
-        self._waiting.add(event)
-        try:
-            async with asyncio.timeout(timeout):
-                while not predicate():
-                    event.clear()
-                    await event.wait()
-        finally:
-            self._waiting.discard(event)
-
-
 class Groups(dict[str, AnyGroup]):
-    """All groups by id. A group is created with it, and calls ``changes.notify`` after each change of its state."""
+    """All groups by id."""
 
     def __init__(self, random: Random) -> None:
         super().__init__()
         self.random = random
-        self.changes = ChangeSignal()
 
     def new_id(self) -> str:
         """Return a random UUID, for a member id."""
