@@ -205,6 +205,13 @@ KafkaJSNumberOfRetriesExceeded: The coordinator is not aware of this member
         (KAFKAJS, "KafkaJSNumberOfRetriesExceeded: The coordinator is not aware of this member"),
         ("Traceback (most recent call last):\n  x()\nclient.Timeout: 5 s\nend", "client.Timeout: 5 s"),
         ("start\n\x1b[31mTypeError: bad\x1b[0m\n  at x", "TypeError: bad"),
+        ("start\nUnhandled exception. System.X: bad\n   at Program", "Unhandled exception. System.X: bad"),
+        ("start\nx.rb:1:in `f': bad (X)\n\tfrom x.rb:4:in `<main>'", "x.rb:1:in `f': bad (X)"),
+        (
+            "start\nPHP Fatal error:  Uncaught X: bad in x.php:3\n#0 {main}",
+            "PHP Fatal error:  Uncaught X: bad in x.php:3",
+        ),
+        ("terminate called after throwing an instance of 'X'\n  what():  bad\nAborted", "what():  bad"),
         ("usage: client\n  --help\nmissing argument", "usage: client … missing argument"),
         ("one line", "one line"),
         ("Error: " + "x" * 300, "Error: " + "x" * 193),

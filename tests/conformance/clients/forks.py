@@ -1,11 +1,17 @@
-"""Runs ``ours.py`` and ``second.py`` in forks of one process, because imports take most of the time of a case.
+"""Runs ``ours.py``, ``second.py`` and ``third.py`` in forks of one process, because imports take most of the time of a case.
 
 ``forks.py SOCKET BREAK TASK ADDRESS`` runs a task of ``ours.py`` in the process that ``forks.py serve SOCKET`` has started;
-without ``BREAK`` it is a task of ``second.py``.
+without ``BREAK`` it is a task of ``second.py``, with ``third`` one of ``third.py``.
 """
+
+from __future__ import annotations
 
 import socket
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 def ask(path: str, *arguments: str) -> int:
@@ -28,6 +34,10 @@ def serve(path: str) -> None:
 
     import ours
     import second
+    import third
+
+    def main_of(given: list[str]) -> Callable[[Sequence[str]], int]:
+        return second.main if len(given) == 2 else third.main if given[0] == "third" else ours.main
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -37,11 +47,11 @@ def serve(path: str) -> None:
         while True:
             connection, _ = listener.accept()
             if os.fork() == 0:
-                _answer(connection, {2: second.main, 3: ours.main})
+                _answer(connection, lambda given: main_of(given)(given))
             connection.close()
 
 
-def _answer(connection: socket.socket, mains: object) -> None:
+def _answer(connection: socket.socket, main: Callable[[list[str]], int]) -> None:
     """Do the task in this process, unless the asking process ends before."""
     import contextlib
     import io
@@ -64,8 +74,7 @@ def _answer(connection: socket.socket, mains: object) -> None:
     status, text = 1, io.StringIO()
     with contextlib.redirect_stderr(text), contextlib.redirect_stdout(text):
         try:
-            given = arguments.decode().split("\0")
-            status = mains[len(given)](given)  # type: ignore[index]  # functions by the number of their arguments
+            status = main(arguments.decode().split("\0"))
         except Exception:  # of any client; the status says that it failed
             traceback.print_exc()
     connection.sendall(f"{status}\n{text.getvalue()}".encode())

@@ -344,7 +344,8 @@ class Client:
             if code == ErrorCode.NONE:
                 break
             if code == ErrorCode.NOT_COORDINATOR:
-                self.find_coordinator(0)
+                if self.breaks != "old coordinator":
+                    self.find_coordinator(0)
             elif code == ErrorCode.UNKNOWN_MEMBER_ID and self.breaks != "unknown member":
                 member, generation = self.join("")
             elif code != ErrorCode.UNKNOWN_MEMBER_ID:

@@ -22,7 +22,7 @@ class ClientCase(Case):
     script: str = ""
     """Function of ``client_scripts`` that makes rules; empty for none."""
     rules: Sequence[tuple[str, str, Any]] = ()
-    """API, method of ``Trigger`` and its argument, for the first request of this API."""
+    """API, method of ``Trigger`` and its argument, for the first request of this API, the second one, and so on."""
     brokers: int = 1
     release: str = ""
     """Release of Kafka whose APIs and versions the cluster has; empty for the newest."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import Exchange
 from kafka_records import Batch, RecordError, read_batches
 
-from .client_judge import Violation, is_of, named
+from .client_judge import Violation, is_of, named, sent_after
 from .client_log import fetch_offsets, next_offset
 
 _TRANSACTIONAL = 1 << 4
@@ -110,26 +111,33 @@ def _gives_id(exchange: Exchange) -> bool:
 
 
 def failed_batch_is_repeated(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
+    """A client may also abort the transaction, as Kafka's does when its retries are exhausted."""
+    aborts = [each.received_at for each in exchanges if is_of(each, "EndTxn") and not each.request.committed]
     sent = [(each, identity(each.partition, batch)) for each, batch in sent_batches(exchanges)]
     for number, (each, own) in enumerate(sent):
-        if each.error == ErrorCode.NOT_ENOUGH_REPLICAS and own not in (later for _, later in sent[number + 1 :]):
+        is_aborted = any(at > each.exchange.received_at for at in aborts)
+        is_repeated = own in (later for _, later in sent[number + 1 :])
+        if each.error == ErrorCode.NOT_ENOUGH_REPLICAS and not (is_repeated or is_aborted):
             problem = f"{named(each.exchange)}: the batch of partition {each.partition}"
             yield Violation(f"{problem} failed with NOT_ENOUGH_REPLICAS, and was not repeated", each.exchange)
 
 
 def batch_follows_the_leader(exchanges: Sequence[Exchange]) -> Iterator[Violation]:
-    """After NOT_LEADER_OR_FOLLOWER the batch is sent to another broker, with few attempts at the old one."""
+    """After NOT_LEADER_OR_FOLLOWER the records are sent to another broker, with few attempts at the old one."""
     sent = list(produced(exchanges))
     failed = [each for each in sent if each.error == ErrorCode.NOT_LEADER_OR_FOLLOWER]
-    elsewhere = [each for each in sent if failed and each.exchange.node_id != failed[0].exchange.node_id]
-    if len(failed) > _MOST_ATTEMPTS:
-        yield Violation(f"{len(failed)} Produce requests got NOT_LEADER_OR_FOLLOWER", failed[-1].exchange)
-    if failed and not any(_values(each.data) == _values(failed[0].data) for each in elsewhere):
-        yield Violation("the batch was not sent to the new leader", failed[0].exchange)
+    for first in failed[:1]:
+        if len(sent_after(first.exchange, (each.exchange for each in failed))) >= _MOST_ATTEMPTS:
+            yield Violation(f"{len(failed)} Produce requests got NOT_LEADER_OR_FOLLOWER", failed[-1].exchange)
+        elsewhere = _values(each.data for each in sent if each.exchange.node_id != first.exchange.node_id)
+        if _values([first.data]) - elsewhere:
+            yield Violation("the records were not sent to the new leader", first.exchange)
 
 
-def _values(data: bytes) -> list[Any]:
-    return [(record.key, record.value) for batch in read_batches(data) for record in batch.records()]
+def _values(data: Iterable[bytes]) -> Counter[Any]:
+    """Return keys and values; a producer without sequences may divide its records into other batches."""
+    batches = (batch for each in data for batch in read_batches(each))
+    return Counter((record.key, record.value) for batch in batches for record in batch.records())
 
 
 def fetches_continue(exchanges: Sequence[Exchange]) -> Iterator[Violation]:

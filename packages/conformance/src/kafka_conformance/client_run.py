@@ -109,7 +109,7 @@ def _end_problems(case: ClientCase, ended: TaskEnd, exchanges: Sequence[Exchange
         yield ended.problem
     elif (ended.status == 0) != (case.ends == "success"):
         yield f"the command ended with status {ended.status}" + (f": {ended.output}" if ended.output else "")
-    elif ended.status == 0 and needed not in {each.decoded.api.name for each in exchanges}:
+    elif ended.status == 0 and needed not in {each.api.name for each in exchanges}:
         yield f"the command ended with status 0 without a {needed} request"
 
 

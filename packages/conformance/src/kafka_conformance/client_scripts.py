@@ -8,6 +8,7 @@ from typing import Any
 from kafka_messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
+    EndTxnRequest,
     FetchRequest,
     FetchResponse,
     OffsetCommitRequest,
@@ -24,9 +25,8 @@ from .client_case import ClientCase
 from .client_judge_records import identity
 from .client_log import NAME, replay
 
-_START = 100
-_SESSION = 77
 _MOST_IN_FLIGHT = 5
+_QUIET = 0.5  # seconds before a response, in which other requests arrive that are on their way
 _TAGGED = (
     *("ApiVersions", "Metadata", "FindCoordinator", "JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"),
     *("OffsetCommit", "OffsetFetch", "ListOffsets", "Fetch"),
@@ -109,8 +109,9 @@ def unknown_tags(cluster: KafkaCluster) -> None:
 
 
 def fail_until_repeated(cluster: KafkaCluster) -> None:
-    """Fail the first Produce, and those in flight with it, until one of their batches arrives again."""
+    """Fail the first Produce, and those in flight with it, until a batch arrives again or the transaction is aborted."""
     seen, repeated = set[tuple[int, ...]](), set[tuple[int, ...]]()
+    aborted = cluster.on(EndTxnRequest, when=lambda request: not request.committed).observe()
 
     def is_first(request: ProduceRequest) -> bool:
         batches = set[tuple[int, ...]]()
@@ -119,7 +120,7 @@ def fail_until_repeated(cluster: KafkaCluster) -> None:
                 batches.update(identity(part.index, batch) for batch in read_headers(part.records or b""))
         repeated.update(seen & batches)
         seen.update(batches)
-        return not repeated
+        return not (repeated or aborted.called)
 
     cluster.on(ProduceRequest, when=is_first, times=_MOST_IN_FLIGHT, optional=True).fail(ErrorCode.NOT_ENOUGH_REPLICAS)
 
@@ -138,7 +139,13 @@ def move_leader(cluster: KafkaCluster) -> None:
 def move_coordinator(cluster: KafkaCluster) -> None:
     """Move the group from broker 2 to broker 1 when the first OffsetCommit arrives."""
     cluster.move_coordinator(NAME, 2)
-    cluster.on(OffsetCommitRequest, optional=True).respond(lambda request: cluster.move_coordinator(NAME, 1))
+
+    def moves(request: OffsetCommitRequest) -> bool:
+        if not moved.called:
+            cluster.move_coordinator(NAME, 1)
+        return True
+
+    moved = cluster.on(OffsetCommitRequest, when=moves, optional=True).delay(_QUIET)
 
 
 def unknown_member(cluster: KafkaCluster) -> None:

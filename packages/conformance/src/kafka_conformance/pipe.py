@@ -23,7 +23,8 @@ _MOST_FAILURES = 20  # in a row, without an answer between them
 _KEPT_OUTPUT = 1 << 14  # bytes of each end
 _MOST_QUOTED = 200
 _TELLING = re.compile(
-    r"^[ |]*((?:panic|fatal error|[\w.$]*(?:Error|Exception)\b[^:\n]*):.*|[\w.]*(?:Error|Exception)$)"
+    r"^[ |]*((?:panic|(?:PHP )?[Ff]atal error|Unhandled exception\.[^:\n]*|what\(\)|\S+:\d+:in [`'].*'"
+    r"|[\w.$]*(?:Error|Exception)\b[^:\n]*):.*|[\w.]*(?:Error|Exception)$)"
     r"|^thread '.*panicked at (?:.*:\n)?(.*)|^Traceback .*\n(?: .*\n)+(\S.*)|^([\w.$]+: .*)\n +at ",
     re.MULTILINE,
 )
