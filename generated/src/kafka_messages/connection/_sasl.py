@@ -97,8 +97,7 @@ def _scram(algorithm: str, username: str, password: str, nonce: str | None) -> G
 
 def _check_refusal(message: str) -> None:
     if message.startswith("e="):
-        reason = message[2:]
-        shown = reason if reason.isprintable() and len(reason) <= 60 else display(reason)
+        shown = message[2:] if message.isprintable() and len(message) <= 62 else display(message[2:])
         raise AuthenticationError(f"SCRAM: the broker refused the login: {shown}")
 
 

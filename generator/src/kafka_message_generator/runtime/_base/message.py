@@ -312,9 +312,8 @@ def _read_inside(message: type[M], data: BytesLike, offset: int, version: int, t
     with as_view(data) as whole, memoryview(whole if whole.c_contiguous else bytes(whole)).cast("B") as view:
         _check_offset(offset, view)
         end = find_end(message, view, offset, version, False, text)
-        found = bytes(view[offset:end])
-    # The core takes no argument `text`.
-    return (message.read(found, version) if text == "strict" else message.read(found, version, text=text)), end
+        options = {} if text == "strict" else {"text": text}  # the core takes no `text`
+        return message.read(bytes(view[offset:end]), version, **options), end
 
 
 def _check_offset(offset: int, data: BytesLike) -> None:

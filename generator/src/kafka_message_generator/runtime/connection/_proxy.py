@@ -236,8 +236,7 @@ class ProxyConnection:
         return start if rest is not None and frame.startswith(rest, START_SIZE) else None
 
     def _unread(self, frame: bytes) -> RequestForwarded | None:
-        start = self._known_start(frame)
-        if start is None:
+        if (start := self._known_start(frame)) is None:
             return None
         rest = self._rests[start.header_version]
         expects = start.expects_response(frame, START_SIZE + len(rest)) if start.is_produce else True

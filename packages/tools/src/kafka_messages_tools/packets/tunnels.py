@@ -91,8 +91,7 @@ def udp_tunnel(place: Headers) -> Layer | None:
 
 
 def _udp(place: Headers) -> Layer:
-    found = udp_tunnel(place)
-    if found is None:
+    if (found := udp_tunnel(place)) is None:
         raise Skipped(NOT_TCP)
     place.at += 8
     return found
