@@ -17,20 +17,15 @@ typedef struct {
 #define LEFT(in) ((in)->end - (in)->p)
 enum { SLICE = 1 << 16 };        /* bytes between two pauses: a few milliseconds for the smallest structs */
 
-static const uint8_t *next_pause(const In *in) { return LEFT(in) > SLICE ? in->p + SLICE : in->end; }
-
 static NOINLINE void pause_reading(In *in)
 {
     Py_BEGIN_ALLOW_THREADS
-    in->pause = next_pause(in);
+    in->pause = LEFT(in) > SLICE ? in->p + SLICE : in->end;
     Py_END_ALLOW_THREADS
 }
 
 /* After each element or tagged field. */
-INLINE void may_pause(In *in)
-{
-    if (UNLIKELY(in->p > in->pause)) pause_reading(in);
-}
+INLINE void may_pause(In *in) { if (UNLIKELY(in->p > in->pause)) pause_reading(in); }
 
 INLINE int read_unsigned(In *in, uint32_t *value)
 {
@@ -313,8 +308,8 @@ static NOINLINE void track(const TextLayout *layout, PyObject *object)
 /* Reads a message at the start of the data and sets `used` to its size; NULL, with or without an exception, if declined. */
 PyObject *read_message(const Plan *plan, const TextLayout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *used)
 {
-    In in = {data, data + size, plan->package, NULL, size > SLICE};
-    in.pause = next_pause(&in);
+    int is_large = size > SLICE;
+    In in = {data, data + size, plan->package, data + (is_large ? SLICE : size), is_large};
     PyObject *message = read_struct(layout, &in);
     *used = in.p - data;
     if (in.is_large && message != NULL) track(layout, message);
