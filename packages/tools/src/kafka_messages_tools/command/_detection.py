@@ -234,7 +234,7 @@ def _is_plausible(data: bytes, header: Any, api: Any) -> bool:
 def _behind_versions(schema: Any, data: bytes) -> dict[str, list[_Place]]:
     found: dict[str, list[_Place]] = {}
     if len(data) > 1:
-        number, end = schema.INT16.read_int(data, 0)
+        number, end = schema.INT16.read(data, 0)
         found["coordinator-key"] = [_Place(data[end:], "its type", version=0, key=number, score=2)]
         of_values = _Place(data[end:], "its version", version=number, score=1)
         found["coordinator-value"] = found["data"] = [of_values]
