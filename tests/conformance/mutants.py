@@ -454,7 +454,7 @@ def _places(change: Callable[[TagSection, list[Any]], Iterator[Any]]) -> None:
 @fails("TAGS.known-tags-in-any-order", "TAGS.known-after-unknown-tag")
 def tags_must_ascend() -> None:
     def change(section: TagSection, places: list[Any]) -> Iterator[Any]:
-        tags = [place.tag for place in places if place.tag is not None]
+        tags = [tag for tag, *_ in places if tag >= 0]
         if tags != sorted(tags):
             raise SchemaError("the tags do not ascend")
         return iter(places)
@@ -466,9 +466,9 @@ def tags_must_ascend() -> None:
 def known_tags_after_an_unknown_one_are_skipped() -> None:
     def change(section: TagSection, places: list[Any]) -> Iterator[Any]:
         is_known = True
-        for place in places:
-            is_known = is_known and (place.tag is None or place.tag in section.fields)
-            yield place._replace(tag=None) if place.tag in section.fields and not is_known else place
+        for tag, *rest in places:
+            is_known = is_known and (tag < 0 or tag in section.fields)
+            yield -1 if tag in section.fields and not is_known else tag, *rest
 
     _places(change)
 
@@ -489,9 +489,9 @@ def empty_tagged_arrays_are_written() -> None:
 )
 def unknown_tagged_fields_are_not_skipped() -> None:
     def change(section: TagSection, places: list[Any]) -> Iterator[Any]:
-        for place in places:
-            is_unknown = place.tag is not None and place.tag not in section.fields
-            yield place._replace(end=place.at) if is_unknown else place
+        for tag, start, at, end in places:
+            is_unknown = tag >= 0 and tag not in section.fields
+            yield tag, start, at, at if is_unknown else end
 
     _places(change)
 
@@ -503,8 +503,8 @@ def tags_of_other_versions_are_read_as_nothing() -> None:
     def change(self: TagSection, data: bytes, pos: int) -> Iterator[Any]:
         absent, self.absent = self.absent, frozenset()
         try:
-            for place in list(places(self, data, pos)):
-                yield place._replace(tag=None, end=place.at) if place.tag in absent else place
+            for tag, start, at, end in list(places(self, data, pos)):
+                yield (-1, start, at, at) if tag in absent else (tag, start, at, end)
         finally:
             self.absent = absent
 

@@ -28,7 +28,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
         "HEARTBEAT.request-0-full                           codec   "
         "HeartbeatRequest 0 (full) is read, and written again with the same bytes.",
         "HEARTBEAT.request-4-damaged-truncated              codec   "
-        "HeartbeatRequest 4 with damage at byte 25 is refused: truncated.",
+        "HeartbeatRequest 4 with damage at byte 25 (_tagged_fields) is refused: truncated.",
     ]
     assert err == "2 cases\n"
 
