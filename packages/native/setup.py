@@ -14,8 +14,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import PlatformError
 
 # GCC would merge the jumps of the loops over fields, which makes columns up to a third slower. Clang does not, and
-# some of its drivers refuse these flags.
-LOOP_FLAGS = "-fno-gcse", "-fno-crossjumping", "-fno-partial-inlining"
+# some of its drivers refuse these flags. Aligned functions keep their speed when others change.
+LOOP_FLAGS = "-fno-gcse", "-fno-crossjumping", "-fno-partial-inlining", "-falign-functions=64"
 CAN_RUN = platform.python_implementation() == "CPython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 

@@ -37,44 +37,48 @@ static Plan *plan_of(const Package *package, PyTypeObject *cls)
     return NULL;
 }
 
-/* Returns exact bytes and 0 as `*start`, or a copy of up to `most` bytes after `*start` of another buffer, which could change;
- * NULL if declined. `*left` is the number of bytes after the position in the buffer. */
-static PyObject *as_bytes(PyObject *data, Py_ssize_t *start, Py_ssize_t most, Py_ssize_t *left)
+/* Returns a copy of up to `most` of the `*left` bytes from `start` on of a buffer, which could change; NULL if declined. */
+static PyObject *copy_bytes(PyObject *data, Py_ssize_t start, Py_ssize_t most, Py_ssize_t *left)
 {
-    if (LIKELY(PyBytes_CheckExact(data))) {
-        *left = PyBytes_GET_SIZE(data) - *start;
-        return LIKELY(*left >= 0) ? Py_NewRef(data) : NULL;
-    }
     Py_buffer buffer;
     if (PyBytes_Check(data) || PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE) < 0) return NULL;
-    PyObject *bytes = NULL;
-    *left = buffer.len - *start;
-    if (*left >= 0) bytes = PyBytes_FromStringAndSize((const char *)buffer.buf + *start, *left < most ? *left : most);
+    *left = buffer.len - start;
+    Py_ssize_t size = *left < most ? *left : most;
+    PyObject *bytes = size < 0 ? NULL : PyBytes_FromStringAndSize((const char *)buffer.buf + start, size);
     PyBuffer_Release(&buffer);
-    *start = 0;
     return bytes;
 }
 
-/* Sizes of the copies of another buffer in which a message is looked for, before the Python method finds its end. */
+/* Sizes of the copies of a buffer in which a message is looked for, before the Python method finds its end. */
 enum { FIRST_COPY = 1 << 12, LAST_COPY = 1 << 18 };
+
+static NOINLINE PyObject *read_buffer(const Plan *plan, const TextLayout *layout, PyObject *data, Py_ssize_t *at, int is_whole)
+{
+    PyObject *message = NULL;
+    Py_ssize_t left, used;
+    for (Py_ssize_t most = is_whole ? PY_SSIZE_T_MAX : FIRST_COPY; message == NULL; most *= 8) {
+        PyObject *bytes = copy_bytes(data, *at, most, &left);
+        if (UNLIKELY(bytes == NULL)) return NULL;
+        message = read_message(plan, layout, (const uint8_t *)PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes), &used);
+        Py_DECREF(bytes);
+        if (LIKELY(message != NULL)) *at += used;
+        else if (left <= most || most >= LAST_COPY) break;
+        else PyErr_Clear();
+    }
+    if (message != NULL && is_whole && used < left) Py_CLEAR(message);
+    return message;
+}
 
 /* Reads a message at a position and sets the position after it; NULL if declined, or if the data must end there but does not. */
 static PyObject *read_at(Call *self, PyObject *data, Py_ssize_t *at, PyObject *version, int is_whole)
 {
     const TextLayout *layout = layout_at(self->plan, version);
-    PyObject *message = NULL;
-    Py_ssize_t left = PY_SSIZE_T_MAX, used;
-    for (Py_ssize_t most = is_whole ? PY_SSIZE_T_MAX : FIRST_COPY; layout != NULL && message == NULL; most *= 8) {
-        Py_ssize_t start = *at;
-        PyObject *bytes = as_bytes(data, &start, most, &left);
-        if (UNLIKELY(bytes == NULL)) return NULL;
-        Py_ssize_t size = PyBytes_GET_SIZE(bytes) - start;
-        message = read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(bytes) + start, size, &used);
-        Py_DECREF(bytes);
-        if (LIKELY(message != NULL)) *at += used;
-        else if (size == left || most >= LAST_COPY) break;
-        else PyErr_Clear();
-    }
+    if (UNLIKELY(layout == NULL)) return NULL;
+    if (UNLIKELY(!PyBytes_CheckExact(data))) return read_buffer(self->plan, layout, data, at, is_whole);
+    Py_ssize_t left = PyBytes_GET_SIZE(data) - *at, used;
+    if (UNLIKELY(left < 0)) return NULL;
+    PyObject *message = read_message(self->plan, layout, (const uint8_t *)PyBytes_AS_STRING(data) + *at, left, &used);
+    *at += used;
     if (UNLIKELY(message != NULL && is_whole && used < left)) Py_CLEAR(message);
     return message;
 }

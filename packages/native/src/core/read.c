@@ -308,8 +308,7 @@ static NOINLINE void track(const TextLayout *layout, PyObject *object)
 /* Reads a message at the start of the data and sets `used` to its size; NULL, with or without an exception, if declined. */
 PyObject *read_message(const Plan *plan, const TextLayout *layout, const uint8_t *data, Py_ssize_t size, Py_ssize_t *used)
 {
-    int is_large = size > SLICE;
-    In in = {data, data + size, plan->package, data + (is_large ? SLICE : size), is_large};
+    In in = {data, data + size, plan->package, data + (size > SLICE ? SLICE : size), size > SLICE};
     PyObject *message = read_struct(layout, &in);
     *used = in.p - data;
     if (in.is_large && message != NULL) track(layout, message);

@@ -66,6 +66,5 @@ int read_records(Scan *scan);
 /* crc.c: CRC-32C */
 uint32_t crc32c(const uint8_t *data, size_t size);
 uint32_t crc32c_portable(const uint8_t *data, size_t size);
-
 /* xxhash.c: xxHash32 with seed 0 */
 uint32_t xxh32(const uint8_t *data, size_t size);
