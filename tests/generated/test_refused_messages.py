@@ -46,6 +46,8 @@ if implementation() == "native":
 SLACK = 1 << 15
 SCALARS = {"bool": True, "float64": 1.5, "uuid": UUID(int=5), "string": "", "bytes": b"x", "records": b"x"}
 
+# B023 is silenced where a lambda in a loop is called at once.
+
 
 def wide(message: Any, version: int, most: int = 150) -> Any:
     """Return a message with ``most`` small elements in each outer array, and two in each inner one."""

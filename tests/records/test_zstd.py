@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from kafka_records import engines
@@ -27,7 +27,7 @@ def frame(text: bytes, flags: int = 0, window: int = 17, checksum: bytes = b"") 
 class _Decompressor:
     """The class of ``compression.zstd``, on top of zstandard; keeps the sizes of its inputs."""
 
-    given: list[int] = []  # noqa: RUF012
+    given: ClassVar[list[int]] = []
 
     def __init__(self) -> None:
         self._inner = import_module("zstandard").ZstdDecompressor().decompressobj()
@@ -159,6 +159,11 @@ def test_python_built_without_zstd_uses_zstandard(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.skipif(not HAS_STANDARD, reason="the standard library has zstd since Python 3.14")
 def test_standard_library_is_used_since_python_3_14() -> None:
-    asked = []
-    Installed(lambda name: asked.append(name) or import_module(name)).zstd_compress(b"")  # type: ignore[func-returns-value]
+    asked: list[str] = []
+
+    def load(name: str) -> Any:
+        asked.append(name)
+        return import_module(name)
+
+    Installed(load).zstd_compress(b"")
     assert asked == ["compression.zstd"]

@@ -58,7 +58,7 @@ def reported(run: Callable[[], int]) -> int:
 
 
 class SafeParser(argparse.ArgumentParser):
-    """Parser whose errors are safe for a terminal."""
+    """Parser that escapes control characters in its errors."""
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))

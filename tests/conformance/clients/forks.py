@@ -11,7 +11,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 
 def ask(path: str, *arguments: str) -> int:
@@ -36,8 +36,10 @@ def serve(path: str) -> None:
     import second
     import third
 
-    def main_of(given: list[str]) -> Callable[[Sequence[str]], int]:
-        return second.main if len(given) == 2 else third.main if given[0] == "third" else ours.main
+    def run(given: list[str]) -> int:
+        if given[0] == "third":
+            return second.main(given[1:], third.Third)
+        return second.main(given) if len(given) == 2 else ours.main(given)
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -47,7 +49,7 @@ def serve(path: str) -> None:
         while True:
             connection, _ = listener.accept()
             if os.fork() == 0:
-                _answer(connection, lambda given: main_of(given)(given))
+                _answer(connection, run)
             connection.close()
 
 

@@ -315,9 +315,9 @@ async def run(task: Callable[[], Awaitable[None]], client: Client) -> None:
             await each.close()
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], make: type[Client] = Client) -> int:
     task, address = arguments
-    client = Client(address)
+    client = make(address)
     tasks = {
         "produce": client.produce,
         "consume": client.consume,

@@ -1,14 +1,13 @@
 """A correct client that sends requests before it has read responses, and divides its work in other ways than ``second.py``.
 
-It is no idempotent producer: it writes two records in a batch, and divides them for the next leader. Metadata is asked for
-beside each Produce. A member commits without topics at last, and its heartbeats go on before it looks for another
+It is no idempotent producer: it writes two records in a batch, and divides them for the next leader. It sends a Metadata
+request with each Produce. The last commit of a member has no topics, and its heartbeats go on until it looks for another
 coordinator. It aborts a transaction after a retriable error, and writes it again as a new producer.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from kafka_messages import (
     ProduceRequest,
 )
 from kafka_messages.protocol import ErrorCode
-from second import NAME, Client, FailedError, code_of, run
+from second import NAME, Client, FailedError, code_of
 
 VALUES: list[tuple[bytes | None, bytes | None]] = [(b"k0", b"v0"), (b"k1", b"v1"), (b"k2", None), (b"k3", b"")]
 
@@ -139,20 +138,3 @@ class Third(Client):
 
     async def beat(self, member: tuple[str, int]) -> None:
         """Do nothing: ``commit`` sends heartbeats."""
-
-
-def main(arguments: Sequence[str]) -> int:
-    _, task, address = arguments
-    client = Third(address)
-    tasks = {
-        "produce": client.produce,
-        "consume": client.consume,
-        "group": client.read_in_group,
-        "transaction": client.do_transactions,
-    }
-    try:
-        asyncio.run(run(tasks[task], client))
-    except (FailedError, ConnectionError) as error:
-        print(f"{task}: {error}", file=sys.stderr)
-        return 1
-    return 0

@@ -557,7 +557,7 @@ def test_wrong_max_pending_and_versions_are_refused_at_the_call() -> None:
         with pytest.raises(ValueError, match=r"^max_pending must be a number, at least 1, not 0$"):
             await serve(echo, max_pending=0)
         with pytest.raises(TypeError, match=r"^announced must be an ApiVersionsResponse or None, not 'x'$"):
-            await serve(echo, announced="x")  # type: ignore[arg-type]
+            await serve(echo, announced="x")  # type: ignore[arg-type]  # the fault
 
     run(talk())
 
