@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
     def maker(cls: type[T]) -> Callable[..., T]:
-        """Return a fast constructor with the parameters of the core's ``filled``: the class, and all fields by name."""
+        """Return a fast constructor with the parameters of the core's ``filled``: the class, then all slots.
+
+        Those of base classes come first, and those of one class by name.
+        """
         raise NotImplementedError
 
 else:
@@ -64,13 +67,15 @@ else:
 
     @cache
     def maker(cls):
-        # Slots of a class that is not frozen are set without calls; ``__class__`` then makes the object a value.
-        methods = {name: getattr(object, name) for name in ("__setattr__", "__delattr__")}
-        names = sorted(cls.__slots__)
-        namespace = {"new": object.__new__}
-        namespace["thawed"] = type("Thawed", cls.__bases__, {"__slots__": cls.__slots__, **methods})
-        lines = [f"def make(cls, {', '.join(names)}):", " x = new(thawed)", *(f" x.{name} = {name}" for name in names)]
-        exec("\n".join([*lines, " x.__class__ = cls", " return x"]), namespace)
+        names = [name for base in reversed(cls.__mro__) for name in sorted(vars(base).get("__slots__", ()))]
+        puts = [f" x.{name} = {name}" for name in names]
+        namespace = {"new": object.__new__, "made": cls}
+        if issubclass(cls, _Value):
+            # Slots of a class that is not frozen are set without calls; ``__class__`` then makes the object a value.
+            methods = {name: getattr(object, name) for name in ("__setattr__", "__delattr__")}
+            namespace["made"] = type("Thawed", cls.__bases__, {"__slots__": cls.__slots__, **methods})
+            puts.append(" x.__class__ = cls")
+        exec("\n".join([f"def make(cls, {', '.join(names)}):", " x = new(made)", *puts, " return x"]), namespace)
         return namespace["make"]
 
     class _Fields:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from struct import Struct
 
 from .._core.native import filled
+from .._core.value import maker
 from ..errors import KafkaMessageError
 from ..protocol import (
     MAX_FRAME_SIZE,
@@ -49,6 +50,9 @@ FromBroker: TypeAlias = ResponseForwarded | LocalResponse | TokenForwarded | Con
 _request_start = Struct(">i4s4s").unpack_from
 # Frame length and correlation id.
 _response_start = Struct(">i4s").unpack_from
+# Fast constructors of undecoded events.
+_new_request = filled or maker(RequestForwarded)
+_new_response = filled or maker(ResponseForwarded)
 
 
 class ProxyConnection:
@@ -188,18 +192,12 @@ class ProxyConnection:
                             side._start = 0
                         else:
                             side._start = end
-                        if filled is None:
-                            request = RequestForwarded(
-                                piece[start:end], api, key, version, number, self._identity, True
-                            )
-                            request._waits_at = self._mark
-                        else:  # the values of all slots: of the base class, then by name
-                            # fmt: off
-                            request = filled(
-                                RequestForwarded, piece[start:end], None, None, True, key, number, 0, version,
-                                self._mark, api, None, True, self._identity, None,
-                            )
-                            # fmt: on
+                        # fmt: off
+                        request = _new_request(
+                            RequestForwarded, piece[start:end], None, None, True, key, number, 0, version, self._mark,
+                            api, None, True, self._identity, None,
+                        )
+                        # fmt: on
                         requests.append(request)
                         yield request
                         continue
@@ -326,10 +324,7 @@ class ProxyConnection:
                         side._start = end
                     requests.popleft()
                     first._waits_at = None
-                    if filled is None:
-                        yield ResponseForwarded(piece[start:end], first)
-                    else:
-                        yield filled(ResponseForwarded, piece[start:end], first, None, None)
+                    yield _new_response(ResponseForwarded, piece[start:end], first, None, None)
                     continue
             frame = side.next_whole_frame()
             if frame is None:
