@@ -39,9 +39,8 @@ from tests.support import random_messages
 from tests.support.implementations import pure
 from tests.support.random_messages import PACKAGES, Package
 
-CODES = [pytest.param(pure, id="pure")]
-if implementation() == "native":
-    CODES.append(pytest.param(nullcontext, id="native"))
+# The pure code has its own run of all tests.
+CODES = [pytest.param(nullcontext, id="native") if implementation() == "native" else pytest.param(pure, id="pure")]
 # Objects that do not depend on the size of the message: the error, and iterators.
 SLACK = 1 << 15
 SCALARS = {"bool": True, "float64": 1.5, "uuid": UUID(int=5), "string": "", "bytes": b"x", "records": b"x"}
