@@ -30,7 +30,7 @@ from kafka_messages import (
     TxnOffsetCommitRequest,
 )
 from kafka_messages.protocol import api
-from kafka_messages_testkit.broker.handlers import FAMILIES
+from kafka_messages_testkit.handlers.table import FAMILIES
 from kafka_records import Record, write_batch
 
 from .everything import NAME, request

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kafka_messages import ApiVersionsResponse
 from kafka_messages.connection import announce
 from kafka_messages.protocol import ApiKey, Versions
-from kafka_messages_testkit.broker import handlers
+from kafka_messages_testkit.handlers import table
 
 KAFKA_1_0 = {
     ApiKey.PRODUCE: 5,
@@ -48,7 +48,7 @@ def announced(release: str) -> ApiVersionsResponse:
     """Return the ApiVersions response of the test kit's cluster for a release."""
     if release == "1.0.0":
         return announce(KAFKA_1_0, versions=_from_0(KAFKA_1_0))
-    found: ApiVersionsResponse = handlers.announced(None if release == NEWEST else release)
+    found: ApiVersionsResponse = table.announced(None if release == NEWEST else release)
     return found
 
 

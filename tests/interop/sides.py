@@ -22,7 +22,7 @@ from kafka_messages import (
 from kafka_messages.aio import BrokerConnection, connect
 from kafka_messages.connection import errors
 from kafka_messages.protocol import ApiKey, ErrorCode, api
-from kafka_messages_testkit.broker.handlers import FAMILIES
+from kafka_messages_testkit.handlers.table import FAMILIES
 from kafka_records import read_batches
 
 SECONDS = 20

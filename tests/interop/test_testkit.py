@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 from kafka_messages_testkit import KafkaCluster
-from kafka_messages_testkit.broker.handlers import FAMILIES
+from kafka_messages_testkit.handlers.table import FAMILIES
 
 from tests.interop.about_groups import GROUPS
 from tests.interop.about_topics import TOPICS

@@ -23,7 +23,7 @@ from kafka_messages import (
 from kafka_messages.internal_topics import write_versioned
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import GroupMember, KafkaCluster
-from kafka_messages_testkit.broker.classic_group import ClassicGroup, ClassicMember
+from kafka_messages_testkit.state.classic_group import ClassicGroup, ClassicMember
 
 from tests.support.testkit_broker import asked
 from tests.support.testkit_groups import GROUP, Consumer, Scene, played

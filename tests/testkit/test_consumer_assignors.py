@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kafka_messages_testkit.broker.consumer_assignor import ASSIGNORS, Targets, range_, uniform
+from kafka_messages_testkit.state.consumer_assignor import ASSIGNORS, Targets, range_, uniform
 
 ORDERS, PAID, LATE = (UUID(int=number) for number in (1, 2, 3))
 MEMBERS = ("one", "two", "three", "four")

@@ -18,8 +18,8 @@ from kafka_messages import (
 )
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import KafkaCluster
-from kafka_messages_testkit.broker import consumer_group
-from kafka_messages_testkit.broker.consumer_group import ConsumerGroup
+from kafka_messages_testkit.state import consumer_group
+from kafka_messages_testkit.state.consumer_group import ConsumerGroup
 
 from tests.support.testkit_broker import asked
 from tests.support.testkit_heartbeats import GROUP, Heartbeats, accepted, left, refused, topic_id

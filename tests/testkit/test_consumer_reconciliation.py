@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka_messages import ConsumerGroupHeartbeatRequest
 from kafka_messages.protocol import ErrorCode
-from kafka_messages_testkit.broker.consumer_group import ConsumerGroup
-from kafka_messages_testkit.broker.errors import RequestError
-from kafka_messages_testkit.broker.groups import Groups
-from kafka_messages_testkit.broker.topics import Topics
+from kafka_messages_testkit.state.consumer_group import ConsumerGroup
+from kafka_messages_testkit.state.errors import RequestError
+from kafka_messages_testkit.state.groups import Groups
+from kafka_messages_testkit.state.topics import Topics
 
 from tests.support.testkit_heartbeats import GROUP, topic_partitions
 

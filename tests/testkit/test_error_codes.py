@@ -11,7 +11,7 @@ from kafka_messages.protocol import ErrorCode
 from kafka_messages.schema import descriptor_of
 from kafka_messages_testkit import KafkaCluster, KafkaProxy
 from kafka_messages_testkit._codes import returned_codes
-from kafka_messages_testkit.broker.handlers import FAMILIES
+from kafka_messages_testkit.handlers.table import FAMILIES
 
 SERVED = (
     *("ApiVersions", "Metadata", "CreateTopics", "DeleteTopics", "DescribeTopicPartitions", "DescribeCluster"),

@@ -18,7 +18,7 @@ from kafka_messages import (
 )
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import KafkaCluster
-from kafka_messages_testkit.broker.log import Log
+from kafka_messages_testkit.state.log import Log
 from kafka_records import Record, read_batches, write_batch
 
 from tests.support.testkit_broker import asked, client

@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 from kafka_messages import ApiVersionsRequest, FetchRequest, MetadataRequest, ProduceRequest
 from kafka_messages.protocol import api, apis, encode_request
-from kafka_messages_testkit.broker.handlers import FAMILIES
+from kafka_messages_testkit.handlers.table import FAMILIES
 from kafka_records import Record, write_batch
 
 from kafka_protocol_vectors import Vector, vectors

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kafka_messages.protocol import ErrorCode
-from kafka_messages_testkit.broker.errors import RequestError
-from kafka_messages_testkit.broker.log import Log, Timed
+from kafka_messages_testkit.state.errors import RequestError
+from kafka_messages_testkit.state.log import Log, Timed
 from kafka_records import Record, read_batches, with_base_offset, write_batch, write_control_batch
 
 EVERYTHING = 1 << 31

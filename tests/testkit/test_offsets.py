@@ -16,7 +16,7 @@ from kafka_messages import (
 )
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import KafkaCluster
-from kafka_messages_testkit.broker.offsets import Committed, Offsets
+from kafka_messages_testkit.state.offsets import Committed, Offsets
 
 from tests.support.testkit_broker import asked
 from tests.support.testkit_groups import GROUP, Scene, played

@@ -10,7 +10,7 @@ import sys
 import pytest
 from kafka_messages.protocol import api, apis
 from kafka_messages_testkit import KafkaCluster
-from kafka_messages_testkit.broker.handlers import FAMILIES, handlers
+from kafka_messages_testkit.handlers.table import FAMILIES, handlers
 
 pytest_plugins = ["pytester"]
 # Imported here, because pytester removes the modules that are imported during its tests.

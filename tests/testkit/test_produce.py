@@ -12,7 +12,7 @@ from kafka_messages import ProduceRequest, ProduceResponse
 from kafka_messages.connection import ClientConnection
 from kafka_messages.protocol import ErrorCode
 from kafka_messages_testkit import KafkaCluster
-from kafka_messages_testkit.broker.partitioner import murmur2
+from kafka_messages_testkit.state.partitioner import murmur2
 from kafka_records import Record, write_batch
 
 from tests.support.testkit_broker import asked, client

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from kafka_messages.enums import TransactionState
 from kafka_messages.protocol import ErrorCode
-from kafka_messages_testkit.broker.errors import RequestError
-from kafka_messages_testkit.broker.transactions import Transactions
+from kafka_messages_testkit.state.errors import RequestError
+from kafka_messages_testkit.state.transactions import Transactions
 
 HIGHEST = 0x7FFF
 ORDERS, PAID = ("orders", 0), ("paid", 1)

@@ -22,7 +22,7 @@ from kafka_messages import (
 from kafka_messages.connection import ClientConnection
 from kafka_messages.protocol import ApiKey, ErrorCode, decode_response, encode_request
 from kafka_messages_testkit import KafkaCluster, KafkaProxy
-from kafka_messages_testkit.broker import fetch
+from kafka_messages_testkit.handlers import fetch
 
 from tests.support.testkit_broker import asked
 

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from ._group import Group
     from ._proxy import KafkaProxy
     from ._rule import Rule, Trigger, UnusedRuleError
-    from .broker.groups import GroupMember
+    from .state.groups import GroupMember
 
 __all__ = ["Exchange", "Group", "GroupMember", "KafkaCluster", "KafkaProxy", "Rule", "Trigger", "UnusedRuleError"]
 
 _MODULES = dict.fromkeys(__all__, "_rule") | {
     "Exchange": "_exchange",
     "Group": "_group",
-    "GroupMember": "broker.groups",
+    "GroupMember": "state.groups",
     "KafkaCluster": "_cluster",
     "KafkaProxy": "_proxy",
 }

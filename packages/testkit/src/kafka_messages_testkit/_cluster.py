@@ -23,11 +23,11 @@ from ._faults import respond
 from ._group import Group
 from ._kit import Kit
 from ._selectors import Received
-from .broker.batches import now_ms
-from .broker.cluster import BrokerNode, ClusterState, Context
-from .broker.errors import RequestError
-from .broker.groups import java_hash
-from .broker.handlers import announced, feature_levels, handle, handlers
+from .handlers.table import announced, feature_levels, handle, handlers
+from .state.batches import now_ms
+from .state.cluster import BrokerNode, ClusterState, Context
+from .state.errors import RequestError
+from .state.groups import java_hash
 
 T = TypeVar("T")
 _HOST = "127.0.0.1"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from ._loop import INTERVAL, LoopThread
-from .broker.errors import RequestError
-from .broker.groups import AnyGroup, GroupMember, Groups
+from .state.errors import RequestError
+from .state.groups import AnyGroup, GroupMember, Groups
 
 
 class Group:

@@ -14,9 +14,9 @@ from kafka_messages import (
 )
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import ClusterState, Context
-from .errors import RequestError
-from .topics import ZERO
+from ..state.cluster import ClusterState, Context
+from ..state.errors import RequestError
+from ..state.topics import ZERO
 
 _MOST_PARTITIONS = 10_000
 _Created: TypeAlias = CreateTopicsResponse.CreatableTopicResult

@@ -21,12 +21,12 @@ from kafka_messages import (
 )
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import Context
-from .errors import RequestError, failures
-from .groups import java_hash
-from .offset_handlers import check_commit, committed_from
-from .topics import OFFSETS, ZERO
-from .transactions import NONE, Partition, ProducerIdAndEpoch, Transactions
+from ..state.cluster import Context
+from ..state.errors import RequestError, failures
+from ..state.groups import java_hash
+from ..state.topics import OFFSETS, ZERO
+from ..state.transactions import NONE, Partition, ProducerIdAndEpoch, Transactions
+from .committed_offsets import check_commit, committed_from
 
 _OFFSETS_PARTITIONS = 50
 """Default of ``offsets.topic.num.partitions``."""

@@ -6,8 +6,8 @@ from kafka_messages import FindCoordinatorRequest, FindCoordinatorResponse, Resp
 from kafka_messages.enums import CoordinatorType
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import HOST, Context
-from .errors import RequestError, failures
+from ..state.cluster import HOST, Context
+from ..state.errors import RequestError, failures
 
 _KNOWN = (CoordinatorType.GROUP, CoordinatorType.TRANSACTION)
 

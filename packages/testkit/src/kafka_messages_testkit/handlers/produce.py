@@ -9,10 +9,10 @@ from kafka_messages.aio import CloseConnection
 from kafka_messages.protocol import ErrorCode
 from kafka_records import read_headers
 
-from .batches import InvalidRecords, produced_batch
-from .cluster import Context
-from .errors import RequestError
-from .topics import INTERNAL
+from ..state.batches import InvalidRecords, produced_batch
+from ..state.cluster import Context
+from ..state.errors import RequestError
+from ..state.topics import INTERNAL
 
 _ADMIN = "__admin_client"  # client id that may write to internal topics
 _Part: TypeAlias = ProduceResponse.PartitionProduceResponse

@@ -12,8 +12,8 @@ from kafka_messages import Request, Response
 from kafka_messages.connection import announce, error_response
 from kafka_messages.protocol import ApiKey, ErrorCode, Versions, api
 
-from .cluster import Context, Handler
-from .errors import RequestError
+from ..state.cluster import Context, Handler
+from ..state.errors import RequestError
 
 FAMILIES = {
     "metadata": ("Metadata", "DescribeTopicPartitions", "DescribeCluster"),
@@ -21,10 +21,10 @@ FAMILIES = {
     "produce": ("Produce",),
     "fetch": ("Fetch", "ListOffsets", "OffsetForLeaderEpoch"),
     "coordinator": ("FindCoordinator",),
-    "classic_handlers": ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "DescribeGroups", "ListGroups"),
-    "consumer_handlers": ("ConsumerGroupHeartbeat",),
-    "offset_handlers": ("OffsetCommit", "OffsetFetch"),
-    "transaction_handlers": ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),
+    "classic_groups": ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "DescribeGroups", "ListGroups"),
+    "consumer_groups": ("ConsumerGroupHeartbeat",),
+    "committed_offsets": ("OffsetCommit", "OffsetFetch"),
+    "transactions": ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"),
 }
 """APIs by module, which a cluster imports when it starts, because message classes take most of the import time."""
 

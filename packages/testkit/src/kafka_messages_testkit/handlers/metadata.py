@@ -16,10 +16,10 @@ from kafka_messages import (
 from kafka_messages.enums import AclOperation, EndpointType
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import HOST, Context
-from .errors import RequestError, failures
-from .log import Log
-from .topics import INTERNAL, ZERO, Topic, check_name
+from ..state.cluster import HOST, Context
+from ..state.errors import RequestError, failures
+from ..state.log import Log
+from ..state.topics import INTERNAL, ZERO, Topic, check_name
 
 _MAX_PARTITIONS = 2000  # default of max.request.partition.size.limit
 _Topic: TypeAlias = MetadataResponse.MetadataResponseTopic

@@ -22,9 +22,9 @@ from kafka_messages import (
 from kafka_messages.enums import AclOperation, GroupState
 from kafka_messages.protocol import ErrorCode
 
-from .classic_group import ClassicGroup, ClassicMember, names_and_metadata
-from .cluster import Context
-from .errors import RequestError, failures
+from ..state.classic_group import ClassicGroup, ClassicMember, names_and_metadata
+from ..state.cluster import Context
+from ..state.errors import RequestError, failures
 
 MOST_SESSION_MS = 1_800_000
 """Default of ``group.max.session.timeout.ms``. There is no minimum, so that tests can use short sessions."""

@@ -15,12 +15,12 @@ from kafka_messages import (
 )
 from kafka_messages.protocol import ErrorCode
 
-from .batches import now_ms
-from .cluster import Context
-from .errors import RequestError, failures
-from .groups import Commit
-from .offsets import Committed
-from .topics import ZERO
+from ..state.batches import now_ms
+from ..state.cluster import Context
+from ..state.errors import RequestError, failures
+from ..state.groups import Commit
+from ..state.offsets import Committed
+from ..state.topics import ZERO
 
 MOST_METADATA = 4096
 """Default of ``offset.metadata.max.bytes``."""

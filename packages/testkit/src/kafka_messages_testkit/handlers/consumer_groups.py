@@ -6,11 +6,11 @@ from kafka_messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeat
 from kafka_messages.enums import GroupState
 from kafka_messages.protocol import ErrorCode
 
-from .cluster import Context
-from .consumer_assignor import ASSIGNORS
-from .consumer_group import ConsumerGroup
-from .consumer_member import LEFT
-from .errors import RequestError
+from ..state.cluster import Context
+from ..state.consumer_assignor import ASSIGNORS
+from ..state.consumer_group import ConsumerGroup
+from ..state.consumer_member import LEFT
+from ..state.errors import RequestError
 
 
 async def consumer_group_heartbeat(context: Context, request: ConsumerGroupHeartbeatRequest) -> Response:

@@ -17,11 +17,11 @@ from kafka_messages import (
 from kafka_messages.enums import IsolationLevel, ListOffsetsTimestamp
 from kafka_messages.protocol import ErrorCode
 
-from .batches import converted
-from .cluster import Context
-from .errors import RequestError, failures
-from .log import Log, Timed
-from .topics import ZERO
+from ..state.batches import converted
+from ..state.cluster import Context
+from ..state.errors import RequestError, failures
+from ..state.log import Log, Timed
+from ..state.topics import ZERO
 
 _MAX_BYTES = 55 << 20  # default of fetch.max.bytes
 

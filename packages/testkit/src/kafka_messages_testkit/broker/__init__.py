@@ -1,1 +1,0 @@
-"""State and request handlers of the cluster: one module per family of APIs."""
