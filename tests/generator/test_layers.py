@@ -7,47 +7,38 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
-from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
-import kafka_message_generator
 from kafka_message_generator.spec.components import COMPONENTS
+from tests.support.goldens import matches_golden
+from tests.support.layers import (
+    CONNECTION,
+    FOLDERS,
+    GENERATOR,
+    LAYERS,
+    NAME,
+    TRAVERSALS,
+    imports,
+    imports_by_module,
+    layer_of,
+    lines_by_part,
+    modules_below,
+    with_tables,
+)
 from tests.support.pages import ROOT
 
-GENERATOR = Path(kafka_message_generator.__file__).parent
-NAME = kafka_message_generator.__name__
 RUNTIME = GENERATOR / "runtime"
-PIPELINE = ROOT / "packages" / "pipeline" / "src" / "kafka_messages_spark"
-TOOLS = ROOT / "packages" / "tools" / "src" / "kafka_messages_tools"
-RECORDS = ROOT / "packages" / "records" / "src" / "kafka_records"
-STAGES = (
-    *("files", "spec", "rules", "plan", "compat", "merging", "definitions"),
-    *("render", "export", "cost", "output", "cli"),
-)
-"""Stages of the generator; each may import itself and earlier ones."""
-PIPELINE_LAYERS = ("java", "_core", "_charts", "columns", "sources", "analyses", "state", "jobs")
-"""Layers of the pipeline; each may import itself and earlier ones."""
-PAGES = ROOT / "packages" / "pages" / "src" / "kafka_protocol_pages"
-UPSTREAM = ROOT / "packages" / "upstream" / "src" / "kafka_protocol_upstream"
-TASKS = ("publish", "kafka", "vectors", "tasks", "cli")
-"""Modules of the maintainers' tasks; each may import itself and earlier ones."""
-TOOL_LAYERS = ("text", "package", "wireshark", "packets", "capture", "conversation", "logs", "command")
-"""Layers of the tools; each may import itself and earlier ones."""
-DISTRIBUTIONS = pytest.mark.parametrize(
-    "folder", [GENERATOR, RECORDS, PIPELINE, TOOLS, PAGES, UPSTREAM], ids=lambda folder: folder.name
-)
-CONNECTION = "kafka_message_generator.runtime.connection."
-TRAVERSALS = ("_error_response", "_iterators", "_places", "_tables", "_traversal")
-"""Modules of ``connection`` about errors, addresses and names in messages; they import no other module of it."""
-MESSAGE_PAGES = ("byte_view", "fields", "frames", "inspector", "lifetimes", "message", "package", "recipes", "samples")
-"""Modules of the pages about one message; they import no other module of the pages."""
-# Layers of up to 4,000 lines.
-WIDE_LAYERS = {"kafka_message_generator.compat", "kafka_messages_tools.command", "kafka_messages_spark.jobs"}
+DISTRIBUTIONS = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+ABOVE = {
+    NAME: ("kafka_protocol_",),
+    "kafka_protocol_pages": ("kafka_protocol_upstream",),
+    "kafka_protocol_upstream": ("kafka_protocol_pages", "tests"),
+}
+"""Dependents that a distribution must not import."""
 EXTRAS = ("pyarrow", "hypothesis")
 """Third-party dependencies of package components."""
 QUICK = ("generator", "generated")
@@ -74,38 +65,6 @@ NOT_QUICK = {"numpy", "pandas", "pyarrow", "pyspark", "mypy"}
 # Third-party packages that ``nox -s quick`` does not install.
 
 
-def modules_below(folder: Path) -> dict[str, Path]:
-    found = {}
-    for path in sorted(folder.rglob("*.py")):
-        parts = path.relative_to(folder.parent).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-def imports(name: str, path: Path) -> Iterator[str]:
-    """Yield the full names imported by a module: ``from a import b`` yields ``a.b``."""
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            module = ".".join([*above, *([node.module] if node.module else [])])
-            yield from (f"{module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-
-
-@cache
-def imports_by_module(folder: Path) -> Mapping[str, frozenset[str]]:
-    """Return the imports of each module below a folder, limited to modules of that folder."""
-    modules = modules_below(folder)
-    found = {}
-    for name, path in modules.items():
-        # ``from .schema import types`` imports a module, ``from .schema import Schema`` a package.
-        targets = (each if each in modules else each.rpartition(".")[0] for each in imports(name, path))
-        found[name] = frozenset(each for each in targets if each in modules and each != name)
-    return found
-
-
 @DISTRIBUTIONS
 def test_distribution_has_no_circular_imports(folder: Path) -> None:
     try:
@@ -114,58 +73,59 @@ def test_distribution_has_no_circular_imports(folder: Path) -> None:
         pytest.fail(" <- ".join(error.args[1]))
 
 
-@pytest.mark.parametrize("stage", STAGES[:-1])
-def test_stage_imports_no_later_stage(stage: str) -> None:
-    allowed = STAGES[: STAGES.index(stage) + 1]
-    # protocol.json describes contents of bytes fields; the schema codec encodes witnesses.
-    allowed += ("runtime",) if stage in ("export", "compat", "cost") else ()
-    wrong = [
-        f"{name} imports {target}"
+@DISTRIBUTIONS
+def test_layer_imports_no_later_layer(folder: Path) -> None:
+    order = [each.name for each in LAYERS[folder.name]]
+    wrong = []
+    for name, targets in imports_by_module(folder).items():
+        layer = layer_of(name)
+        for target in targets if layer is not None else ():
+            below = layer_of(target)
+            if layer is not None and below is not None and order.index(below.name) > order.index(layer.name):
+                wrong.append(f"{name} imports {target}")
+    assert wrong == []
+
+
+@DISTRIBUTIONS
+def test_every_module_has_a_layer(folder: Path) -> None:
+    found = {name.split(".")[1] for name in modules_below(folder) if "." in name} - {"__main__"}
+    assert found == {name for each in LAYERS[folder.name] for name in each.modules or (each.name,)}
+
+
+def test_every_distribution_has_layers() -> None:
+    assert sorted(path.parents[1] for path in FOLDERS[1:]) == sorted(ROOT.glob("packages/*"))
+
+
+def test_stages_that_import_the_runtime() -> None:
+    """protocol.json describes contents of bytes fields; the schema codec encodes witnesses."""
+    found = {
+        layer(name)
         for name, targets in imports_by_module(GENERATOR).items()
         for target in targets
-        if layer(name) == stage and layer(target) not in (*allowed, NAME)
-    ]
-    assert wrong == []
-
-
-def test_tools_layer_imports_no_later_layer() -> None:
-    wrong = [
-        f"{name} imports {target}"
-        for name, targets in imports_by_module(TOOLS).items()
-        for target in targets
-        if layer(name) != "__main__" and layer(target) not in TOOL_LAYERS[: TOOL_LAYERS.index(layer(name)) + 1]
-    ]
-    assert wrong == []
-    others = {"kafka_messages", "kafka_messages_tools", "kafka_records", "shtab"}
-    foreign = {
-        target.partition(".")[0] for name, path in modules_below(TOOLS).items() for target in imports(name, path)
+        if layer(target) == "runtime"
     }
-    assert foreign - sys.stdlib_module_names <= others
+    assert found == {"compat", "cost", "export", "runtime"}
 
 
-@pytest.mark.parametrize(
-    ("folder", "layers"), [(PIPELINE, PIPELINE_LAYERS), (UPSTREAM, TASKS)], ids=["pipeline", "upstream"]
-)
-def test_layer_imports_no_later_layer(folder: Path, layers: tuple[str, ...]) -> None:
-    wrong = [
-        f"{name} imports {target}"
-        for name, targets in imports_by_module(folder).items()
-        for target in targets
-        if "." in name and layer(name) != "__main__" and layer(target) not in layers[: layers.index(layer(name)) + 1]
-    ]
-    assert wrong == []
-    found = {path.name.removesuffix(".py") for path in folder.iterdir() if path.name[:2] != "__"}
-    assert found == {*layers, "py.typed"}
+def test_tables_of_layers_are_up_to_date() -> None:
+    page = ROOT / "CONTRIBUTING.md"
+    matches_golden(page, with_tables(page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("folder", [GENERATOR, PAGES, UPSTREAM], ids=lambda folder: folder.name)
+def test_tools_import_only_our_packages() -> None:
+    folder = next(path for path in FOLDERS if path.name == "kafka_messages_tools")
+    ours = {"kafka_messages", "kafka_messages_tools", "kafka_records", "shtab"}
+    found = {target.partition(".")[0] for name, path in modules_below(folder).items() for target in imports(name, path)}
+    assert found - sys.stdlib_module_names <= ours
+
+
+@DISTRIBUTIONS
 def test_distribution_does_not_import_its_dependents(folder: Path) -> None:
-    above = {GENERATOR: ("kafka_protocol_",), PAGES: (UPSTREAM.name,), UPSTREAM: (PAGES.name, "tests")}[folder]
     wrong = [
         f"{name} imports {target}"
         for name, path in modules_below(folder).items()
         for target in imports(name, path)
-        if target.startswith(above)
+        if target.startswith(ABOVE.get(folder.name, ("tests",)))
     ]
     assert wrong == []
 
@@ -205,36 +165,15 @@ def test_class_name_has_one_meaning() -> None:
     assert repeated.keys() == SHARED_CLASS_NAMES
 
 
-def test_lower_modules_of_a_folder_import_no_others() -> None:
-    for folder, prefix, names in (
-        (GENERATOR, CONNECTION, TRAVERSALS),
-        (PAGES, f"{PAGES.name}.", MESSAGE_PAGES),
-    ):
-        lower = {f"{prefix}{name}" for name in names}
-        for name in sorted(lower & imports_by_module(folder).keys()):
-            assert {target for target in imports_by_module(folder)[name] if target.startswith(prefix)} <= lower, name
+def test_traversals_import_no_other_modules_of_connection() -> None:
+    lower = {f"{CONNECTION}{name}" for name in TRAVERSALS}
+    for name in sorted(lower & imports_by_module(GENERATOR).keys()):  # `_tables` is written by the generator
+        assert {target for target in imports_by_module(GENERATOR)[name] if target.startswith(CONNECTION)} <= lower, name
 
 
-def layer_with_lines(module: str) -> str:
-    """Return the layer that counts a module's lines: a folder, without the folders in it, or part of a large folder."""
-    first, *inner = module.split(".")
-    if first == PAGES.name:
-        return f"{first} of messages" if inner[:1] and inner[0] in MESSAGE_PAGES else first
-    if module.startswith(CONNECTION) and inner[-1] in TRAVERSALS:
-        return f"{CONNECTION}traversals"
-    if first == PIPELINE.name:
-        return ".".join([first, *inner[:-1]])
-    return ".".join([first, *inner[: 2 if inner[:1] == ["runtime"] else 1]])
-
-
-def test_layer_has_at_most_2600_lines() -> None:
-    lines: dict[str, int] = {}
-    for folder in (GENERATOR, RECORDS, PIPELINE, TOOLS, PAGES, UPSTREAM):
-        for name, path in modules_below(folder).items():
-            where = layer_with_lines(f"{name}.__init__" if path.name == "__init__.py" else name)
-            lines[where] = lines.get(where, 0) + len(path.read_text(encoding="utf-8").splitlines())
-    too_long = {each: count for each, count in lines.items() if count > (4000 if each in WIDE_LAYERS else 2600)}
-    assert too_long == {}
+@DISTRIBUTIONS
+def test_layer_has_a_limited_number_of_lines(folder: Path) -> None:
+    assert {part: each for part, each in lines_by_part(folder).items() if each[0] > each[1]} == {}
 
 
 def shape(function: ast.FunctionDef, body: list[ast.stmt]) -> str:
@@ -299,12 +238,11 @@ def test_runtime_imports_only_itself_and_the_standard_library() -> None:
 
 
 def test_records_package_imports_only_itself_and_its_extras() -> None:
-    for name, path in modules_below(RECORDS).items():
+    records = next(path for path in FOLDERS if path.name == "kafka_records")
+    for name, path in modules_below(records).items():
         extras = {"numpy", "pyarrow"} if ".segments" in name else set()
         found = {target.partition(".")[0] for target in imports(name, path)}
         assert found <= {"kafka_records", *extras, *sys.stdlib_module_names}, name
-    lower = {name: targets for name, targets in imports_by_module(RECORDS).items() if ".segments" not in name}
-    assert not [name for name, targets in lower.items() if any(".segments" in target for target in targets)]
 
 
 @pytest.mark.parametrize("distribution", EXTRAS)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ from tests.fuzz.build import NoCompiler
 from tests.support.pages import ROOT
 
 SOURCES = ROOT / "packages" / "native" / "src"
+DEFINITION = re.compile(r"^(?!static\b|typedef\b)\w[\w *]*?\b(\w+)\([^;{]*\)\s*\{", re.MULTILINE)
+"""A function that other files can call."""
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-implicit-fallthrough")
 
 
@@ -27,6 +31,21 @@ def test_sources_stay_small() -> None:
     sizes = {path: count(path) for path in SOURCES.rglob("*.[ch]")}
     assert max(sizes.values()) <= 500
     assert sum(sizes.values()) <= 5600
+
+
+@pytest.mark.parametrize("folder", ["library", "core", "columns"])
+def test_files_call_each_other_in_one_direction(folder: str) -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted((SOURCES / folder).glob("*.c"))}
+    owners = {name: file for file, text in texts.items() for name in DEFINITION.findall(text)}
+    calls = {
+        file: {owners[name] for name in re.findall(r"\w+", COMMENT.sub("", text)) if name in owners} - {file}
+        for file, text in texts.items()
+    }
+    assert len(owners) >= len(texts) - 1
+    try:
+        TopologicalSorter(calls).prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(error.args[1]))
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler: cc")

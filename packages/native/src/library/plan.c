@@ -115,17 +115,9 @@ Plan *new_plan(const char *text, int64_t size, int has_unknown, ToDouble to_doub
         }
     }
     *error = plan->arena.error;
-    free_plan(plan);
-    return NULL;
-}
-
-void free_plan(Plan *plan)
-{
-    for (int i = 0; i < VARIANTS; i++) {
-        for (int k = 0; plan->programs[i] != NULL && k < plan->text.layout_count; k++) free_programs(plan->programs[i][k]);
-    }
     free_arena(&plan->arena);
-    free_memory(plan);
+    free_memory(plan);                       /* it has no programs yet */
+    return NULL;
 }
 
 int is_supported(const Plan *plan, int layout)

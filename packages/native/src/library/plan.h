@@ -78,13 +78,12 @@ typedef struct {
     Programs **programs[VARIANTS];           /* by layout; NULL until first used */
 } Plan;
 
-/* programs.c: the programs of a layout, owned by the plan; NULL if out of memory */
-const Programs *programs_of(const Plan *plan, int layout, int variant);
-void free_programs(Programs *programs);
+/* programs.c */
+const Programs *programs_of(const Plan *plan, int layout, int variant);   /* owned by the plan; NULL if out of memory */
+void free_plan(Plan *plan);                                 /* with its programs */
 
 /* plan.c */
 Plan *new_plan(const char *text, int64_t size, int has_unknown, ToDouble to_double, Error *error);   /* NULL with `error` */
-void free_plan(Plan *plan);
 uint32_t element_of(const Plan *plan, uint32_t list);
 int is_supported(const Plan *plan, int layout);             /* by columns */
 

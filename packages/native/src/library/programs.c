@@ -159,6 +159,12 @@ static void add_struct(Maker *maker, const TextLayout *layout, uint32_t column, 
     }
 }
 
+static void free_programs(Programs *programs)
+{
+    if (programs != NULL) free_arena(&programs->arena);
+    free_memory(programs);
+}
+
 static Programs *new_programs(const Plan *plan, int layout, int variant)
 {
     Programs *programs = get_zeros(sizeof(Programs));
@@ -178,12 +184,6 @@ static Programs *new_programs(const Plan *plan, int layout, int variant)
     return programs;
 }
 
-void free_programs(Programs *programs)
-{
-    if (programs != NULL) free_arena(&programs->arena);
-    free_memory(programs);
-}
-
 /* Threads that need the same programs at once each create them, and all use those that were published first. */
 const Programs *programs_of(const Plan *plan, int layout, int variant)
 {
@@ -191,4 +191,13 @@ const Programs *programs_of(const Plan *plan, int layout, int variant)
     if (found != NULL || (found = new_programs(plan, layout, variant)) == NULL || PUBLISH(place, found)) return found;
     free_programs(found);
     return GET_SHARED(place);
+}
+
+void free_plan(Plan *plan)
+{
+    for (int i = 0; i < VARIANTS; i++) {
+        for (int k = 0; k < plan->text.layout_count; k++) free_programs(plan->programs[i][k]);
+    }
+    free_arena(&plan->arena);
+    free_memory(plan);
 }

@@ -1,0 +1,1 @@
+"""State of the cluster: topics and logs, groups, transactions."""
