@@ -230,7 +230,7 @@ Answer = Callable[[socket.socket, bytes, bytes], None]
 
 @contextmanager
 def broken(answer: Answer, *apis: str) -> Iterator[Address]:
-    """Serve a cluster whose responses to some APIs are broken."""
+    """Serve a cluster with broken responses to some APIs."""
     keys = {api(each).key for each in apis}
     with KafkaCluster() as cluster, socket.create_server(("localhost", 0)) as server:
         threading.Thread(target=_accept, args=(server, address_of(cluster), keys, answer), daemon=True).start()

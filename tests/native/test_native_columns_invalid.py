@@ -102,7 +102,7 @@ ArrowArray._fields_ = [
 
 
 def with_changed_export(array: Any, change: Callable[[ArrowArray], object]) -> Any:
-    """Return the array, imported from an export whose ArrowArray was changed."""
+    """Return the array, imported from an export with a changed ArrowArray."""
     exported, schema = ArrowArray(), (ctypes.c_byte * 72)()
     array._export_to_c(ctypes.addressof(exported), ctypes.addressof(schema))
     change(exported)

@@ -287,7 +287,7 @@ def test_unknown_name_raises_attribute_error() -> None:
 
 
 def misleading_records(records: int, seed: int) -> list[dict[str, Any]]:
-    """Return records whose values contain many zeros and bytes that resemble records."""
+    """Return records with values that contain many zeros and bytes that resemble records."""
     random_ = random.Random(seed)
     lure = b"".join(crafted_record(0, number, -1, 3, b"abc", 0) for number in range(40))
     values = [bytes(50), lure, lure[5:], random_.randbytes(300), b"", None, b"plain text " * 12]

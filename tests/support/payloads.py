@@ -43,7 +43,7 @@ class Payload(NamedTuple):
     rows: int = len(RECORDS)
 
     def batch(self) -> bytes:
-        """Return a batch of ``rows`` records whose compressed records are ``data``."""
+        """Return a batch of ``rows`` records with the compressed records ``data``."""
         if self.magic < 2:
             return message(self)
         head = bytearray(write_batch((RECORDS + LARGE)[: self.rows])[:HEADER])

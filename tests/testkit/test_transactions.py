@@ -60,7 +60,7 @@ def begun(is_version_2: bool = True) -> Coordinator:
 
 
 def at(epoch: int, is_version_2: bool = True) -> Coordinator:
-    """Return a coordinator whose producer has id 0 and the given epoch, without a transaction."""
+    """Return a coordinator with a producer of id 0 and the given epoch, without a transaction."""
     made = Coordinator(is_version_2)
     made.start("t", 60_000)
     made.by_id["t"].epoch = epoch

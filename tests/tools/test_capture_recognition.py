@@ -194,7 +194,7 @@ def test_missing_bytes_of_an_undecided_connection_count(first: bytes, unread: in
     assert (listed(found), capture.report.unread) == ([], unread)
 
 
-def test_connection_whose_data_is_all_missing_is_incomplete() -> None:
+def test_connection_without_any_captured_data_is_incomplete() -> None:
     talk = Talk().open()
     talk.next = [each + 42 for each in talk.next]
     found, capture = capture_of(talk.close())

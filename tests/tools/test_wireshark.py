@@ -273,7 +273,7 @@ ADDED = {
         {"name": "orders", "resultsByPartition": [{"partitionIndex": 0, "partitionErrorCode": 16}]}
     ],
 }
-"""A response whose error code is not in a field named ``error_code``."""
+"""A response with its error code in a field that is not named ``error_code``."""
 
 
 def shown(capture: Path, folder: Path, *options: str) -> str:

@@ -31,7 +31,7 @@ from kafka_protocol_vectors import BatchVector
 BATCHES = {vector.id: vector for vector in package.batches()}
 LIMIT = 1 << 20
 MADE_BY_CLEANER = re.compile(r"batch-2-.*(compacted|delete-horizon|-empty)")
-"""Batches whose header no longer follows from their records; ``write_batch`` has no arguments for such headers."""
+"""Batches with a header that does not follow from the records; ``write_batch`` has no arguments for such headers."""
 
 
 def hex_of(content: bytes | None) -> str | None:

@@ -497,7 +497,7 @@ def test_connection_with_unanswered_requests_is_not_idle(acks: int) -> None:
 
 
 @pytest.mark.parametrize("is_half_closed", [False, True])
-def test_connection_whose_frame_is_decoded_is_not_idle(is_half_closed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_is_not_idle_while_its_frame_is_decoded(is_half_closed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two frames are decoded at a time; the third connection waits for that, longer than both limits."""
     decode_request = _server.decode_request
 

@@ -203,7 +203,7 @@ def test_packed16_and_packed64_sizes_grow_at_powers_of_two(kind: Type, highest: 
 
 
 def partition_size(form: str, number: int, error_code: int, replicas: int, isr: int, offline: int) -> int:
-    """Return the bytes that one partition adds to a response whose integers, but the error code, are ``number``."""
+    """Return the bytes that one partition adds to a response with ``number`` in all integers but the error code."""
     partition, topic, message = {
         "fixed": (FixedPartition, FixedTopic, MetadataFixed),
         "packed": (PackedPartition, PackedTopic, MetadataPacked),

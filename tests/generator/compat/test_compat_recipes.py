@@ -33,7 +33,7 @@ BRANCHES = {"GITHUB_BASE_REF": "main", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "m
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """Return a clone whose branch is the branch main of its origin."""
+    """Return a clone on a new branch from ``main`` of its origin."""
     git = shutil.which("git")
     if git is None:
         pytest.skip("git is not installed")

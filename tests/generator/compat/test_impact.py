@@ -101,7 +101,7 @@ def test_change_is_reported_to_the_programs_that_meet_its_bytes(tmp_path: Path) 
 
 
 def reported(folder: Path, name: str, kind: str, old: list[str], new: list[str]) -> ImpactReport:
-    """Return the impact of one message whose fields change from ``old`` to ``new``."""
+    """Return the impact of one message with fields that change from ``old`` to ``new``."""
     for side, fields in (("old", old), ("new", new)):
         write(folder / side, {name: definition(name, kind, "1", *fields).replace('"flexibleVersions": "0+"', NO_TAGS)})
     before, after = (set_of_folder(folder / side) for side in ("old", "new"))
