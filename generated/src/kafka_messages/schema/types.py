@@ -244,7 +244,8 @@ class Length:
     def read(self, data: bytes, pos: int) -> tuple[int, int]:
         if self.fixed is not None:
             return self.fixed.read(data, pos)
-        length, pos = UNSIGNED_VARINT.read(data, pos)
+        first = data[pos] if pos < len(data) else 128  # most lengths take one byte
+        length, pos = (first, pos + 1) if first < 128 else UNSIGNED_VARINT.read(data, pos)
         return length - 1, pos
 
     def write(self, out: bytearray, length: int) -> None:
