@@ -37,6 +37,7 @@ from kafka_messages.connection import (
     RequestReceived,
     ServerConnection,
     ServerEvent,
+    announce,
     entities,
 )
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
@@ -45,7 +46,7 @@ from kafka_messages.messages.metadata_response import (
     MetadataResponseTopic,
     MetadataResponseTopicCollection,
 )
-from kafka_messages.protocol import Api, DecodedRequest, api
+from kafka_messages.protocol import Api, ApiKey, BrokerVersions, DecodedRequest, Versions, api
 from kafka_records import CompressionName, Record, read_batches, write_batch
 from kafka_records.segments import write_batches
 
@@ -272,6 +273,14 @@ def handled(request: Request) -> int:
     return asyncio.run(result).session_id
 
 
+def limited() -> int:
+    """Return the highest version that is announced; the keys of the dict have one of the accepted types."""
+    versions = {ApiKey.METADATA: Versions(0, 5)}
+    response = announce([ApiKey.METADATA], versions=versions)
+    assert BrokerVersions.from_response(response).highest_common("Metadata") == 5
+    return BrokerVersions.of(versions).highest_common(ApiKey.METADATA)
+
+
 def main() -> None:
     partition = MetadataResponsePartition(partition_index=0, leader_id=3, replica_nodes=(3, 4))
     response = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[partition])])
@@ -288,6 +297,7 @@ def main() -> None:
     assert structs() == MetadataResponse()
     assert unknown_tags([tagged, SaslHandshakeResponse(), MetadataRequest()]) == [9]
     assert (compressed("gzip"), newest(MetadataRequest), handled(MetadataRequest())) == ("gzip", 13, 18)
+    assert limited() == 5
     assert topic_names(MetadataRequest(topics=[MetadataRequestTopic(name="t")])) == ["t"]
     assert events(ClientConnection("typed"), ServerConnection(), ProxyConnection()) == 2
 

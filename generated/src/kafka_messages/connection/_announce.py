@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from ..protocol._apis import AnyApi
     from ._tables import ApiVersionsResponse
 
+    A = TypeVar("A", bound=AnyApi)  # also a dict with keys of one of its types is accepted
     K = TypeVar("K")
 
 _TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
-_NO_VERSIONS: Mapping[AnyApi, Versions] = {}
+_NO_VERSIONS: Mapping[Any, Versions] = {}
 _NO_FEATURES: Mapping[str, Versions] = {}
 
 
 def announce(
     apis: Iterable[AnyApi] | None = None,
     *,
-    versions: Mapping[AnyApi, Versions] = _NO_VERSIONS,
+    versions: Mapping[A, Versions] = _NO_VERSIONS,
     release: str | None = None,
     only_present: bool = False,
     listener: str | None = None,
