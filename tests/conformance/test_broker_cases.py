@@ -10,7 +10,6 @@ import pytest
 from kafka_conformance.broker_case import (
     ACCESS,
     BrokerCase,
-    CaseError,
     CaseStep,
     access_of,
     access_of_apis,
@@ -19,6 +18,7 @@ from kafka_conformance.broker_case import (
     request_cases,
     written_broker_cases,
 )
+from kafka_conformance.case import CaseError
 from kafka_conformance.pattern import fitted, replaced
 from kafka_messages.json import from_json
 from kafka_messages.protocol import api, apis

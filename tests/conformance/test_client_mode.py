@@ -18,7 +18,7 @@ from kafka_conformance.client_run import run_client
 from kafka_conformance.command import main
 from kafka_conformance.pipe import ProgramError
 from kafka_conformance.result import Report
-from kafka_messages import FindCoordinatorRequest, HeartbeatRequest, OffsetCommitRequest
+from kafka_messages import ApiVersionsRequest, FindCoordinatorRequest, HeartbeatRequest, OffsetCommitRequest
 from kafka_messages.aio import connect
 from kafka_messages.protocol import ErrorCode, decode_request, decode_response
 from kafka_messages_testkit import KafkaCluster
@@ -348,7 +348,8 @@ def test_a_failure_has_the_exchange(forks: list[str]) -> None:
     [result] = run([*forks, "software name"], "KIP-511.client-software-name-is-valid").results
     [sent] = result.exchanges
     request = decode_request(bytes.fromhex(sent.request)[4:])
-    response = decode_response(bytes.fromhex(sent.response)[4:], request.api, request.version)
+    assert isinstance(request.message, ApiVersionsRequest)
+    response = decode_response(bytes.fromhex(sent.response)[4:], type(request.message), request.version)
     assert (request.message.client_software_name, response.message.error_code) == ("a/b", ErrorCode.INVALID_REQUEST)
 
 

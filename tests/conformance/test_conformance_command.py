@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -160,7 +161,7 @@ def test_full_disk_leaves_earlier_reports(
     for path in old.values():
         path.write_text("old")
     fill_disk(monkeypatch)
-    for write in (lambda: report.save(old["report.json"]), lambda: save_junit(report, old["junit.xml"])):
+    for write in (partial(report.save, old["report.json"]), partial(save_junit, report, old["junit.xml"])):
         with pytest.raises(OSError, match=re.escape(f"No space left on device: '{tmp_path}")):
             write()
     assert main(["report", str(tmp_path / "source.json"), "--html", str(old["page.html"])]) == 2

@@ -78,7 +78,7 @@ def capture(broker: Broker, sasl: int, folder: Path) -> None:
     """Capture the traffic of three clients, each with a different capture program and file format."""
     ports = f"tcp port {broker.port} or tcp port {sasl}"
     raw = folder / "kafka-python.pcap"
-    tcpdump = ("tcpdump", "-i", "lo", "-U", "-s", "0", "-w")
+    tcpdump: tuple[str, ...] = ("tcpdump", "-i", "lo", "-U", "-s", "0", "-w")
     with capturing(*tcpdump, str(raw), ports, wanted=raw):
         client("kafka-python", sasl)
     nano = folder / "librdkafka.pcap"

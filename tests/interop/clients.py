@@ -46,7 +46,7 @@ def librdkafka(bootstrap: str) -> None:
     from confluent_kafka import Consumer, Producer
     from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
-    common = {"bootstrap.servers": bootstrap, "client.id": "rd-client"}
+    common: dict[str, str | int | float | bool] = {"bootstrap.servers": bootstrap, "client.id": "rd-client"}
     admin = AdminClient(common)
     for future in admin.create_topics([NewTopic(f"{TOPIC}-rd", 2, 1)]).values():
         future.result(SECONDS)

@@ -21,8 +21,8 @@ from kafka_messages import (
     FindCoordinatorResponse,
     InitProducerIdRequest,
     InitProducerIdResponse,
+    Message,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.messages.add_partitions_to_txn_request import AddPartitionsToTxnTopic
 from kafka_messages.protocol import ErrorCode
 from kafka_records.segments.batch_writer import write_batches

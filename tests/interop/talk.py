@@ -75,7 +75,7 @@ def librdkafka_reads(task: Task) -> Seen:
     from confluent_kafka import Consumer, TopicPartition
     from confluent_kafka.admin import AdminClient
 
-    common = {"bootstrap.servers": task.bootstrap}
+    common: dict[str, str | int | float | bool] = {"bootstrap.servers": task.bootstrap}
     seen = Seen([], {}, {})
     consumer = Consumer(
         {**common, "group.id": task.group, "auto.offset.reset": "earliest", "enable.auto.commit": False}
@@ -87,7 +87,7 @@ def librdkafka_reads(task: Task) -> Seen:
         if message is not None:
             if message.error():
                 raise SystemExit(str(message.error()))
-            seen.add(message.topic(), message.offset(), message.key(), message.value())
+            seen.add(message.topic() or "", message.offset() or 0, message.key() or b"", message.value() or b"")
     consumer.commit(asynchronous=False)
     for each in consumer.committed([TopicPartition(topic, 0) for topic in task.topics], SECONDS):
         seen.committed[each.topic] = each.offset

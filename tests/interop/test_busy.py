@@ -62,7 +62,7 @@ def test_groups_job_reports_offsets_below_the_log_start(spark: SparkSession, log
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_internal_topics_and_encodings_jobs_have_no_findings(spark: SparkSession, logs: Path, topic: str) -> None:
-    assert spark
+@pytest.mark.usefixtures("spark")
+def test_internal_topics_and_encodings_jobs_have_no_findings(logs: Path, topic: str) -> None:
     assert internal_topics.main([topic, str(logs), "--quiet"]) == FINE
     assert encodings.main([topic, str(logs), "--quiet"]) == FINE

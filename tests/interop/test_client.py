@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -74,5 +75,5 @@ def test_responses_of_every_announced_api_version_are_decoded(quiet_broker: Brok
 def test_client_creates_a_topic_and_reads_its_records(quiet_broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
     with looping() as loop:
         for number in range(3):
-            loop.run(lambda name=f"new-{number}": program("client").main("localhost", quiet_broker.port, name))
+            loop.run(partial(program("client").main, "localhost", quiet_broker.port, f"new-{number}"))
     assert capfd.readouterr().out == "errors: []\n0 b'hello'\n" * 3

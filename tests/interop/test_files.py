@@ -10,6 +10,6 @@ from tests.records.test_cluster_records import *  # noqa: F403
 from tests.support.cluster import Cluster
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module")  # type: ignore[no-redef]  # overrides the fixture of the imported tests
 def cluster(broker: Live) -> Cluster:
     return Cluster(broker.folder)

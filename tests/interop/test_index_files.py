@@ -51,7 +51,7 @@ def committed(broker: Broker) -> list[int]:
     consumer.assign([TopicPartition(TOPIC, 0, 0)])
     found: list[int] = []
     while (message := consumer.poll(30)) is not None and message.error() is None:
-        found.append(message.offset())
+        found.append(message.offset() or 0)
     consumer.close()
     return found
 

@@ -51,7 +51,8 @@ def captured(cluster: Cluster) -> Column:
         for topic, described in cluster.expected["topics"].items()
         for each in described["partitions"]
     ]
-    return reduce(or_, ends)
+    captured: Column = reduce(or_, ends)
+    return captured
 
 
 def test_kafka_log_has_the_rows_and_types_of_the_connector(spark: SparkSession, broker: Live, cluster: Cluster) -> None:

@@ -9,6 +9,6 @@ from tests.pipeline.test_cluster import *  # noqa: F403
 from tests.support.cluster import Cluster
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module")  # type: ignore[no-redef]  # overrides the fixture of the imported tests
 def cluster(broker: Live) -> Cluster:
     return Cluster(broker.folder)

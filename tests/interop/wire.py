@@ -6,8 +6,7 @@ import socket
 from itertools import count
 from typing import TypeVar
 
-from kafka_messages import ProduceRequest, ProduceResponse
-from kafka_messages._base.message import Message
+from kafka_messages import Message, ProduceRequest, ProduceResponse, Request, Response
 from kafka_messages.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_messages.protocol import ErrorCode, FrameReader, decode_response, encode_request
 
@@ -17,7 +16,7 @@ SECONDS = 60
 PRODUCE_VERSION = 9
 """Version that does not add partitions to transactions implicitly (KIP-890)."""
 
-R = TypeVar("R", bound=Message)
+R = TypeVar("R", bound=Response)
 
 
 class Connection:
@@ -34,12 +33,12 @@ class Connection:
     def __exit__(self, *_: object) -> None:
         self._socket.close()
 
-    def ask(self, request: Message, version: int, answer: type[R]) -> R:
+    def ask(self, request: Request, version: int, answer: type[R]) -> R:
         """Return the broker's response. Raise InteropError if the connection closes, OSError on timeout."""
         _, frame = self.exchange(request, version)
         return decode_response(frame, answer, version).message
 
-    def exchange(self, request: Message, version: int) -> tuple[bytes, bytes]:
+    def exchange(self, request: Request, version: int) -> tuple[bytes, bytes]:
         """Return request and response as bytes, without length prefixes. Raises the errors of ``ask``."""
         number = next(self._ids)
         sent = encode_request(request, version, number, "kafka_messages")

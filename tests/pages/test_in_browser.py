@@ -58,6 +58,10 @@ def opened(browser: Any, site: Path) -> Iterator[Any]:
     reported: list[str] = []
     contexts = []
 
+    def check_request(url: str) -> None:
+        if not url.startswith(site.as_uri()):
+            reported.append(url)
+
     def open_page(path: str, scheme: str = "light", viewport: dict[str, int] = WIDE, **more: Any) -> Any:
         context = browser.new_context(color_scheme=scheme, viewport=viewport, **more)
         contexts.append(context)
@@ -66,7 +70,7 @@ def opened(browser: Any, site: Path) -> Iterator[Any]:
         page.on("console", lambda message: reported.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: reported.append(f"error: {error}"))
         page.on("requestfailed", lambda request: reported.append(f"failed: {request.url}"))
-        page.on("request", lambda request: request.url.startswith(site.as_uri()) or reported.append(request.url))
+        page.on("request", lambda request: check_request(request.url))
         page.goto(f"{site.as_uri()}/{path}")
         return page
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kafka_messages import ApiVersionsRequest, MetadataRequest, MetadataResponse
@@ -104,12 +105,13 @@ def test_message_is_detected_from_bytes(protocol: Path) -> None:
         encode_response(response, 12, 7): ["response", "MetadataResponse", 12, True],
         DATA: ["message", "ApiVersionsRequest", 4, False],
     }
-    answers = javascript.ask(protocol, [{"as": "guess", "hex": data.hex()} for data in cases])
+    answers: list[Any] = javascript.ask(protocol, [{"as": "guess", "hex": data.hex()} for data in cases])
     assert [answer[0][:2] for answer in answers] == [expected[:2] for expected in cases.values()]
     assert answers[0][0] == ["request", "MetadataRequest", 12, True]
     assert answers[1][0] == ["request", "MetadataRequest", 12, False]
     assert answers[3][0] == ["message", "ApiVersionsRequest", 4, False]
-    assert javascript.ask(protocol, [{"as": "guess", "hex": "ff"}]) == [[]]
+    nothing: list[Any] = javascript.ask(protocol, [{"as": "guess", "hex": "ff"}])
+    assert nothing == [[]]
 
 
 @pytest.mark.parametrize("path", sorted(ASSETS.glob("*.js")), ids=lambda path: path.name)

@@ -164,7 +164,7 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "1.0.0": {"Probe": OLD, "Moved": MOVED, "Gone": GONE},
         "2.0.0": {"Probe": NEW, "Moved": MOVED},
     }
-    releases = {
+    releases: store.Releases = {
         release: ({}, {each: ("", json.dumps(text)) for each, text in found.items()})
         for release, found in texts.items()
     }

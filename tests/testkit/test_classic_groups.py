@@ -455,13 +455,13 @@ def test_groups_are_described_and_listed() -> None:
             group_id=GROUP, protocol_type="consumer", group_state="PreparingRebalance", group_type="classic"
         )
         empty = listed(group_id="simple", group_state="Empty", group_type="classic")
-        for filters, groups in (
-            ({}, [rebalancing, empty]),
-            ({"states_filter": ["empty ", "Stable"]}, [empty]),
-            ({"types_filter": ["Classic"]}, [rebalancing, empty]),
-            ({"types_filter": ["consumer"]}, []),
+        for filtered, groups in (
+            (ListGroupsRequest(), [rebalancing, empty]),
+            (ListGroupsRequest(states_filter=["empty ", "Stable"]), [empty]),
+            (ListGroupsRequest(types_filter=["Classic"]), [rebalancing, empty]),
+            (ListGroupsRequest(types_filter=["consumer"]), []),
         ):
-            assert await ask(ListGroupsRequest(**filters)) == ListGroupsResponse(groups=groups)
+            assert await ask(filtered) == ListGroupsResponse(groups=groups)
 
     played(play)
 

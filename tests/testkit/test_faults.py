@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -386,7 +387,7 @@ def test_several_exceptions_are_raised_as_a_group_once_each(behind: Broker) -> N
     """A client that repeats its request does not repeat the traceback."""
     with pytest.raises(ExceptionGroup, match=r"^failed requests") as caught, KafkaProxy(behind.address) as proxy:
         for name in ("generation", "generation", "member"):
-            wrong = proxy.on(HeartbeatRequest, when=lambda request, name=name: getattr(request, name)).observe()
+            wrong = proxy.on(HeartbeatRequest, when=attrgetter(name)).observe()
             with pytest.raises(ConnectionError):
                 asked(proxy.bootstrap_servers, HEARTBEAT)
             wrong.remove()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -164,7 +165,7 @@ def test_read_committed_ends_at_the_last_stable_offset(cluster: KafkaCluster) ->
     data = stored(cluster)
     wanted = request(0, isolation_level=1)
     [open_, beyond, dirty] = asked(cluster.bootstrap_servers, wanted, request(2, isolation_level=1), request(0))
-    expected = {"end": 3, "last_stable_offset": 1}
+    expected: dict[str, Any] = {"end": 3, "last_stable_offset": 1}
     aborted = [FetchResponse.AbortedTransaction(producer_id=7, first_offset=0)]
     assert open_ == response(part(0, data[0], aborted_transactions=aborted, **expected))
     assert beyond == response(part(0, aborted_transactions=[], **expected))
@@ -379,13 +380,13 @@ def test_ends_of_leader_epochs_are_returned(cluster: KafkaCluster) -> None:
     topic = OffsetForLeaderEpochRequest.OffsetForLeaderTopic(topic="orders", partitions=parts)
     [answer] = asked(cluster.bootstrap_servers, OffsetForLeaderEpochRequest(replica_id=-1, topics=[topic]))
     found = OffsetForLeaderEpochResponse.EpochEndOffset
-    unknown = {"leader_epoch": -1, "end_offset": -1}
+    unknown = partial(found, leader_epoch=-1, end_offset=-1)
     results = [
         found(partition=0, leader_epoch=0, end_offset=1),
         found(partition=0, leader_epoch=1, end_offset=2),
-        found(partition=0, **unknown),
-        found(partition=0, error_code=ErrorCode.FENCED_LEADER_EPOCH, **unknown),
-        found(partition=2, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, **unknown),
+        unknown(partition=0),
+        unknown(partition=0, error_code=ErrorCode.FENCED_LEADER_EPOCH),
+        unknown(partition=2, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     ]
     made = OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult(topic="orders", partitions=results)
     assert answer == OffsetForLeaderEpochResponse(topics=[made])

@@ -48,7 +48,9 @@ def fetch(*indexes: int, group: str = GROUP, topic: str = "orders", **changes: A
     return kind(groups=[kind.OffsetFetchRequestGroup(group_id=group, topics=topics)], **changes)
 
 
-def fetched(*parts: FETCHED, group: str = GROUP, **changes: Any) -> OffsetFetchResponse:
+def fetched(
+    *parts: OffsetFetchResponse.OffsetFetchResponsePartitions, group: str = GROUP, **changes: Any
+) -> OffsetFetchResponse:
     kind = OffsetFetchResponse
     topics = [kind.OffsetFetchResponseTopics(name="orders", partitions=parts)] if parts else []
     return kind(groups=[kind.OffsetFetchResponseGroup(group_id=group, topics=topics, **changes)])
@@ -61,7 +63,9 @@ def test_offsets_are_committed_in_all_versions(version: int) -> None:
         [response] = asked(cluster.bootstrap_servers, request, version=version)
         assert response == committed()
         assert cluster.committed(GROUP) == {("orders", 0): 5}
-        assert cluster._state.offsets.find(GROUP, "orders", 0)[:3] == (5, 3 if version >= 6 else -1, "m")
+        found = cluster._state.offsets.find(GROUP, "orders", 0)
+        assert found is not None
+        assert found[:3] == (5, 3 if version >= 6 else -1, "m")
         assert (cluster.group(GROUP).state, cluster.group(GROUP).members) == ("Empty", [])
 
 
@@ -154,7 +158,7 @@ def test_members_commit_in_their_generation_only() -> None:
 
         async def code(member_id: str, generation: int, instance_id: str | None = None, offset: int = 1) -> ErrorCode:
             member = {"member_id": member_id, "group_instance_id": instance_id}
-            request = commit(offset=offset, generation_id_or_member_epoch=generation, **member)
+            request = commit(0, offset, "orders", generation_id_or_member_epoch=generation, **member)
             response = await one.connection.request(request, 9)
             return ErrorCode(response.topics[0].partitions[0].error_code)
 

@@ -170,7 +170,7 @@ def test_waiting_in_a_coroutine_can_be_cancelled_at_once() -> None:
         rule = cluster.on(HeartbeatRequest, optional=True).fail(UNAVAILABLE)
 
         async def run() -> float:
-            waiting = [asyncio.create_task(rule.wait_async(60)) for _ in range(100)]
+            waiting: list[asyncio.Task[Any]] = [asyncio.create_task(rule.wait_async(60)) for _ in range(100)]
             waiting += [asyncio.create_task(cluster.group("g").wait_stable_async(1, 60)) for _ in range(100)]
             await asyncio.sleep(0)
             begin = time.monotonic()

@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, SupportsIndex
 from uuid import UUID
 
@@ -307,9 +308,9 @@ def test_the_cluster_is_described(cluster: KafkaCluster) -> None:
     brokers = [
         kind(broker_id=id, host="127.0.0.1", port=port, is_fenced=id == 2) for id, port in enumerate(ports(cluster), 1)
     ]
-    expected = {"cluster_id": "kafka-messages-testkit", "controller_id": 1}
-    assert everything == DescribeClusterResponse(**expected, brokers=brokers, cluster_authorized_operations=ON_CLUSTER)
-    assert running == DescribeClusterResponse(**expected, brokers=[brokers[0], brokers[2]])
+    described = partial(DescribeClusterResponse, cluster_id="kafka-messages-testkit", controller_id=1)
+    assert everything == described(brokers=brokers, cluster_authorized_operations=ON_CLUSTER)
+    assert running == described(brokers=[brokers[0], brokers[2]])
     assert refused.error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
 
 

@@ -122,7 +122,8 @@ def read(cluster: KafkaCluster, *, isolation_level: int = 1) -> FetchResponse.Pa
     part = kind.FetchPartition(partition_max_bytes=1 << 20)
     topics = [kind.FetchTopic(topic="paid", partitions=[part])]
     request = kind(max_wait_ms=0, max_bytes=1 << 20, isolation_level=isolation_level, topics=topics)
-    [topic] = ask(cluster, request, version=12).responses
+    response: FetchResponse = ask(cluster, request, version=12)
+    [topic] = response.responses
     [found] = topic.partitions
     return found
 
@@ -293,9 +294,9 @@ def test_aborted_records_are_announced(cluster: KafkaCluster) -> None:
     ask(cluster, end(1))
     found = read(cluster)
     kind = FetchResponse.AbortedTransaction
-    assert list(found.aborted_transactions) == [kind(producer_id=0, first_offset=0)]
+    assert found.aborted_transactions == [kind(producer_id=0, first_offset=0)]
     assert (found.high_watermark, found.last_stable_offset) == (4, 4)
-    batches = list(read_batches(found.records))
+    batches = list(read_batches(found.records or b""))
     assert [(each.is_control, each.producer_epoch) for each in batches] == [
         (False, 0),
         (True, 1),

@@ -15,9 +15,9 @@ from kafka_messages import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
     HeartbeatRequest,
-    Message,
     MetadataRequest,
     MetadataResponse,
+    Request,
 )
 from kafka_messages.connection import ClientConnection
 from kafka_messages.protocol import ApiKey, ErrorCode, decode_response, encode_request
@@ -27,7 +27,7 @@ from kafka_messages_testkit.handlers import fetch
 from tests.support.testkit_broker import asked
 
 
-def answered(cluster: KafkaCluster, request: Message, version: int) -> bytes:
+def answered(cluster: KafkaCluster, request: Request, version: int) -> bytes:
     """Return everything that the cluster sends after one request."""
     host, _, port = cluster.bootstrap_servers.rpartition(":")
     with socket.create_connection((host, int(port)), timeout=5) as stream:

@@ -173,8 +173,8 @@ def test_reset_ends_a_connection_after_ten_seconds_of_capture() -> None:
     packets = [*talk.packets(), *exchanged(other, *range(1, 5_100)).packets()]  # an exchange takes 2 ms
     capture = Capture(io.BytesIO(pcap(packets)))
     found = list(capture.events())
-    place = next(at for at, each in enumerate(found) if isinstance(each, End))
-    assert (found[place].reason, str(found[place].closed_by)) == ("RST", "10.0.0.2:9092")
+    place, end = next((at, each) for at, each in enumerate(found) if isinstance(each, End))
+    assert (end.reason, str(end.closed_by)) == ("RST", "10.0.0.2:9092")
     assert 4_990 <= place < len(found) - 2
 
 

@@ -163,6 +163,7 @@ def recorded() -> Iterator[tuple[str, bytes]]:
     with open_capture(CONVERSATIONS / "classic-group.pcap.gz") as capture:
         for exchange in capture:
             request = exchange.request
+            assert request is not None
             yield f"{request.api.request_name} v{request.version}", request.encode()
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 from struct import pack
+from typing import Any
 
 import pytest
 from kafka_messages import (
@@ -36,7 +37,7 @@ def write(folder: Path, name: str, data: bytes) -> str:
 
 
 def batch(offset: int, producer: int = -1, *, transactional: bool = False) -> bytes:
-    more = {"producer_id": producer, "producer_epoch": 0, "base_sequence": 0} if producer >= 0 else {}
+    more: dict[str, Any] = {"producer_id": producer, "producer_epoch": 0, "base_sequence": 0} if producer >= 0 else {}
     return write_batch([Record(offset, 5, b"k", b"v")], base_offset=offset, is_transactional=transactional, **more)
 
 

@@ -20,12 +20,13 @@ from kafka_messages import (
     FetchResponse,
     FetchSnapshotResponse,
     IncrementalAlterConfigsRequest,
+    Message,
     RawTaggedField,
+    Request,
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
     UserScramCredentialRecord,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.explain import explain, explain_request
 from kafka_messages.internal_topics import write_metadata_record
 from kafka_messages.json import JsonError, from_json, to_json
@@ -169,6 +170,7 @@ def test_subcommands_redact_secrets(planted: Planted, run: Run) -> None:
 
 @pytest.mark.parametrize("planted", [each for each in PLANTED if each.name.endswith("Request")], ids=str)
 def test_truncated_requests_without_a_message_are_redacted(planted: Planted, run: Run) -> None:
+    assert isinstance(planted.message, Request)
     frame = encode_request(planted.message, planted.version, 7, "me")
     for data in (frame, frame[4:]):
         for end in (-1, -2, -5):
@@ -261,6 +263,7 @@ def test_damaged_header_without_secrets_is_printed(run: Run) -> None:
 
 def test_truncated_request_is_redacted(run: Run) -> None:
     data = encode_request(SCRAM, 0, 7)
+    printed = ""
     for end in range(4, len(data)):
         printed = run("explain", "--frame", data[:end].hex(), "--in", "hex", "--text", "--all")
         assert_redacted(printed)
@@ -352,5 +355,7 @@ def test_settings_without_secrets_are_printed() -> None:
     text = explain(PLANTED[3].data, IncrementalAlterConfigsRequest, 1).text()
     assert '"all"' in text
     assert '"ssl.key.password"' in text
-    envelope = explain_request(encode_request(PLANTED[6].message, 0, 1, framed=False)).text()
+    message = PLANTED[6].message
+    assert isinstance(message, EnvelopeRequest)
+    envelope = explain_request(encode_request(message, 0, 1, framed=False)).text()
     assert '"ada"' in envelope

@@ -12,13 +12,13 @@ from kafka_messages import (
     HeartbeatRequest,
     HeartbeatResponse,
     JoinGroupRequest,
-    Message,
     MetadataRequest,
     MetadataResponse,
     OffsetCommitRequest,
     OffsetCommitResponse,
     ProduceRequest,
     ProduceResponse,
+    Response,
     SaslAuthenticateRequest,
 )
 from kafka_messages.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
@@ -39,7 +39,7 @@ class Recorded:
 
     decoded: DecodedRequest
     request_data: bytes
-    response: Message | None
+    response: Response | None
     response_data: bytes
     received_at: float = START
     answered_at: float | None = START + 0.0015
@@ -48,7 +48,7 @@ class Recorded:
     broker: str = "node 1"
 
 
-def exchange(request: Any, version: int, response: Message | None = None, **more: Any) -> RecordedExchange:
+def exchange(request: Any, version: int, response: Response | None = None, **more: Any) -> RecordedExchange:
     frame = encode_request(request, version, 7, "billing-1")
     data = b"" if response is None else encode_response(response, version, 7)
     more = {} if response is not None else {"answered_at": None} | more

@@ -13,8 +13,9 @@ import pytest
 
 from kafka_messages_tools.command import main
 from tests.support.cluster import COMMITTED
+from tests.support.command import BODY
 from tests.support.pages import ROOT
-from tests.tools.test_command import BODY, Terminal
+from tests.tools.test_command import Terminal
 
 LOG = COMMITTED / "logs" / "__consumer_offsets-1" / "00000000000000000000.log"
 CAPTURE = ROOT / "examples" / "captures" / "librdkafka.pcap.gz"

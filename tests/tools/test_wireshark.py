@@ -336,12 +336,12 @@ def test_error_is_set_once_for_each_nonzero_code_at_any_depth(tmp_path: Path) ->
 # --- secrets ----------------------------------------------------------------------------------------------------------
 
 WORD = "swordfish"
-_CONFIG = IncrementalAlterConfigsRequest.AlterConfigsResource
 _ENTRY = IncrementalAlterConfigsRequest.AlterableConfig
 
 
-def config(name: str, value: str | None, resource_type: int = 4) -> _CONFIG:
-    return _CONFIG(resource_type=resource_type, resource_name="1", configs=[_ENTRY(name=name, value=value)])
+def config(name: str, value: str | None, resource_type: int = 4) -> IncrementalAlterConfigsRequest.AlterConfigsResource:
+    kind = IncrementalAlterConfigsRequest.AlterConfigsResource
+    return kind(resource_type=resource_type, resource_name="1", configs=[_ENTRY(name=name, value=value)])
 
 
 def fetched(topic: str) -> FetchResponse:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,12 +64,13 @@ class Connection:
         client.versions[address] = self.state.versions
 
     def negotiated(self) -> BrokerVersions:
-        version = 4
-        for _ in range(2):
+        version, tries = 4, 2
+        while True:
             software = "a/b" if self.breaks == "software name" else "conformance"
             request = ApiVersionsRequest(client_software_name=software, client_software_version="1.0")
             response = self.ask(request if version > 2 else ApiVersionsRequest(), version)
-            if response.error_code == ErrorCode.NONE or self.breaks == "refusal is the table":
+            tries -= 1
+            if response.error_code == ErrorCode.NONE or self.breaks == "refusal is the table" or not tries:
                 break
             if self.breaks != "same version again":
                 named = [each.max_version for each in response.api_keys if each.api_key == ApiVersionsRequest.API_KEY]
@@ -102,8 +103,8 @@ class Connection:
 
     def encoded(self, request: Request[Any], version: int) -> bytes:
         if isinstance(request, OffsetCommitRequest) and self.breaks == "order of tags":
-            tags = [RawTaggedField(9, b"a"), RawTaggedField(8, b"b")]
-            data = encode_request(replace(request, unknown_tagged_fields=tags[::-1]), version, self.number, NAME)
+            tags = (RawTaggedField(8, b"b"), RawTaggedField(9, b"a"))
+            data = encode_request(replace(request, unknown_tagged_fields=tags), version, self.number, NAME)
             return data[:-6] + data[-3:] + data[-6:-3]
         data = encode_request(request, version, self.number, NAME)
         if isinstance(request, OffsetCommitRequest):
@@ -394,7 +395,7 @@ class Client:
 def main(arguments: Sequence[str]) -> int:
     breaks, task, address = arguments
     client = Client(breaks, address)
-    tasks = {
+    tasks: dict[str, Callable[[], object]] = {
         "produce": client.produce,
         "consume": client.read,
         "group": client.read_in_group,

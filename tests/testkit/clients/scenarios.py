@@ -245,7 +245,8 @@ def batch_is_corrupted(stage: Stage, client: Client) -> list[str]:
 def read_after(stage: Stage, client: Client, wait: Callable[[], object]) -> list[str]:
     """Poll until the record comes; return the exceptions before it."""
     consumer = consumer_of(stage, client)
-    rows = []
+    rows: list[str] = []
+    values: list[str] = []
     for _ in range(3):
         poll = consumer.later("poll", count=1, seconds=4)
         try:
@@ -253,11 +254,12 @@ def read_after(stage: Stage, client: Client, wait: Callable[[], object]) -> list
         except TimeoutError:
             client.close()
             return [*rows, "hang"]
+        values = answer.values
         if answer.error is None:
             break
         rows.append(result(answer))
     wait()
-    return [*rows, "retry" if answer.values == ["paid"] else "no record"]
+    return [*rows, "retry" if values == ["paid"] else "no record"]
 
 
 def produce_and_fetch_are_throttled(stage: Stage, client: Client) -> list[str]:

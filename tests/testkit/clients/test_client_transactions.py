@@ -55,10 +55,12 @@ class Confluent:
         options = {"bootstrap.servers": servers, "group.id": "reader", "enable.partition.eof": True}
         consumer = Consumer({**options, "isolation.level": "read_committed"})
         consumer.assign([TopicPartition("orders", 0, 0)])
-        values = []
-        while (message := consumer.poll(10)) is not None and not message.error():
-            values.append(message.value())
-        assert message.error().name() == "_PARTITION_EOF"
+        values: list[bytes] = []
+        while (message := consumer.poll(10)) is not None and not (error := message.error()):
+            values.append(message.value() or b"")
+        assert message is not None
+        assert error is not None
+        assert error.name() == "_PARTITION_EOF"
         consumer.close()
         return values
 

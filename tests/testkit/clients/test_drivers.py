@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -67,14 +68,14 @@ def test_members_share_partitions(name: str, client: Clients, real_broker: Broke
     for partition in (0, 1):
         producer.send(topic, str(partition), partition=partition)
     producer.close()
-    options = {"group": topic, "strategy": strategy}
+    open_ = partial(client(name).consumer, real_broker.bootstrap, [topic], group=topic, strategy=strategy)
     if (name, strategy) in {("aiokafka", "cooperative-sticky"), ("confluent-kafka", "sticky")}:
         with pytest.raises(UnsupportedByClientError):
-            client(name).consumer(real_broker.bootstrap, [topic], **options)
+            open_()
         return
-    first = client(name).consumer(real_broker.bootstrap, [topic], **options)
+    first = open_()
     assert sorted(first.poll(2).values) == ["0", "1"]
-    second = client(name).consumer(real_broker.bootstrap, [topic], **options)
+    second = open_()
     polled = second.later("poll", count=1)
     while not polled.done():
         first.poll(1, seconds=2)
@@ -100,9 +101,9 @@ def test_transactions(name: str, client: Clients, real_broker: Broker, topic: st
         if source_value:
             assert producer.send_offsets(consumer) == Answer()
         assert producer.end(commit=commit) == Answer(ok=commit)
-        for _ in range(100):  # the broker completes the transaction after its response
-            if (committed := consumer.committed(topic)).ok:
-                break
+        tries = 100  # the broker completes the transaction after its response
+        while not (committed := consumer.committed(topic)).ok and tries:
+            tries -= 1
         assert committed == Answer(ok=1)
     reader = client(name).consumer(servers, isolation="read_committed")
     reader.assign((topic, 1, 0))

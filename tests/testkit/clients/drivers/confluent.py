@@ -26,7 +26,7 @@ def checked(error: rd.KafkaError | None) -> None:
 
 
 class Handle:
-    client: rd.Consumer | rd.Producer
+    client: Any  # rd.Consumer or rd.Producer, whose type information lacks methods and parameters
 
     def metadata(self, command: Command) -> int:
         topic = self.client.list_topics(command["topic"], command["seconds"]).topics[command["topic"]]
@@ -94,6 +94,9 @@ class Consumer(Handle):
 
 
 class Producer(Handle):
+    report: list[Any]
+    """Arguments of the last delivery callback."""
+
     def __init__(self, command: Command) -> None:
         own = {
             "enable.idempotence": command["idempotence"],
@@ -107,10 +110,11 @@ class Producer(Handle):
         self.client = rd.Producer(settings(command, own))
 
     def send(self, command: Command) -> int:
-        def delivered(*given: Any) -> None:  # no call in it: librdkafka may have set an exception that flush raises
-            self.report = given
+        self.report = []
 
-        self.report: tuple[Any, ...] = ()
+        def delivered(*given: Any) -> None:  # no call in it: librdkafka may have set an exception that flush raises
+            self.report = [*given]
+
         value = command["value"].encode()
         self.client.produce(command["topic"], value, partition=command["partition"], on_delivery=delivered)
         self.client.flush(command["seconds"])

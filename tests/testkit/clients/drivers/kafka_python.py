@@ -86,10 +86,12 @@ class Consumer:
         self.client.commit(timeout_ms=milliseconds(command))
 
     def position(self, command: Command) -> int | None:
-        return self.client.position(where(command), timeout_ms=milliseconds(command))
+        found: int | None = self.client.position(where(command), timeout_ms=milliseconds(command))
+        return found
 
     def committed(self, command: Command) -> int | None:
-        return self.client.committed(where(command), timeout_ms=milliseconds(command))
+        found: int | None = self.client.committed(where(command), timeout_ms=milliseconds(command))
+        return found
 
     def metadata(self, command: Command) -> int:
         return len(self.client.partitions_for_topic(command["topic"]) or ())
@@ -116,7 +118,8 @@ class Producer:
 
     def send(self, command: Command) -> int:
         future = self.client.send(command["topic"], command["value"].encode(), partition=command["partition"])
-        return future.get(command["seconds"]).offset
+        offset: int = future.get(command["seconds"]).offset
+        return offset
 
     def init(self, command: Command) -> None:
         self.client.init_transactions()
