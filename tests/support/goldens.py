@@ -13,7 +13,7 @@ GOLDENS = Path(__file__).parents[1] / "generator" / "goldens"
 HINT = "if this is what you want: UPDATE_GOLDENS=1 python -m pytest, with this test"
 
 
-def matches_golden(path: Path, text: str) -> None:
+def matches_golden(path: Path, text: str, hint: str = HINT) -> None:
     """Fail with a diff unless the file has exactly this text.
 
     UPDATE_GOLDENS=1 in the environment writes the file and skips the test.
@@ -27,7 +27,7 @@ def matches_golden(path: Path, text: str) -> None:
         pytest.skip(f"{path.name} was written")
     names = f"{path.name} (golden)", f"{path.name} (printed now)"
     diff = "\n".join(difflib.unified_diff(old.splitlines(), text.splitlines(), *names, lineterm=""))
-    pytest.fail(f"{diff or 'only line ends differ'}\n{HINT}", pytrace=False)
+    pytest.fail(f"{diff or 'only line ends differ'}\n{hint}", pytrace=False)
 
 
 def stale_goldens(folder: Path, names: Iterable[str]) -> list[str]:
