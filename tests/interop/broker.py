@@ -214,14 +214,14 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes], seconds: float = STOP_SECONDS) -> None:
     """Terminate a process; kill it after a timeout."""
     process.terminate()
     with suppress(subprocess.TimeoutExpired):
-        process.wait(STOP_SECONDS)
+        process.wait(seconds)
     if process.poll() is None:
         process.kill()
-        process.wait(STOP_SECONDS)
+        process.wait(seconds)
 
 
 def _wait(process: subprocess.Popen[bytes], port: int) -> None:

@@ -10,9 +10,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from kafka_messages_spark.jobs import encodings, groups, internal_topics, segments, transactions
-from kafka_messages_spark.jobs._job import FINDINGS, FINE
 from tests.interop.busy import ABORTED, COMMITTED, WORKS, busy
 
+FINE, FINDINGS = 0, 1
+"""Exit statuses of a job."""
 TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")
 
 

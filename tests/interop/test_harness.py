@@ -156,15 +156,14 @@ def test_missing_maven_raises_interop_error(monkeypatch: pytest.MonkeyPatch, tmp
     assert not (tmp_path / "jars").exists()
 
 
-def test_process_ignoring_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broker, "STOP_SECONDS", 1)
+def test_process_ignoring_sigterm_is_killed() -> None:
     deaf = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
-        broker.stop(process)
+        broker.stop(process, seconds=1)
         assert process.returncode == -9
 
 
@@ -194,11 +193,19 @@ def test_sigterm_to_the_test_process_also_ends_the_broker(tmp_path: Path) -> Non
         os.kill(child, 0)
 
 
-def test_broker_start_failure_raises_interop_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = [sys.executable, "-c", "print('no such listener'); raise SystemExit(1)"]
-    monkeypatch.setattr(Java, "command", lambda *_, **__: program)
-    monkeypatch.setattr(Java, "run", lambda *_, **__: "")
-    with pytest.raises(InteropError, match=r"^the broker exited with 1") as error, broker.running(Java(""), tmp_path):
+class Failing(Java):
+    def command(self, *_: object, **__: object) -> list[str]:
+        return [sys.executable, "-c", "print('no such listener'); raise SystemExit(1)"]
+
+    def run(self, *_: object, **__: object) -> str:
+        return ""
+
+
+def test_broker_start_failure_raises_interop_error(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InteropError, match=r"^the broker exited with 1") as error,
+        broker.running(Failing(""), tmp_path),
+    ):
         pytest.fail("it did not run")
     assert error.value.__notes__ == ["The broker said at last:\nno such listener"]
 
@@ -251,19 +258,19 @@ def test_relay_without_its_folder_raises_file_not_found_on_close(tmp_path: Path)
             tap.close()
 
 
-def test_dump_tool_runs_once_per_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dump_tool_runs_once_per_decoder(tmp_path: Path) -> None:
     for name in ("orders-0", "__consumer_offsets-12", "__consumer_offsets-1"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "00.log").touch()
     asked: list[tuple[str, ...]] = []
 
-    def run(_: Java, main: str, *arguments: str, seconds: float) -> str:
-        asked.append(arguments)
-        files = arguments[: arguments.index("--")]
-        return "".join(f"Dumping {file}\nLog starting offset: 0\n" for file in files)
+    class Printing(Java):
+        def run(self, main: str, *arguments: str, **_: object) -> str:
+            asked.append(arguments)
+            files = arguments[: arguments.index("--")]
+            return "".join(f"Dumping {file}\nLog starting offset: 0\n" for file in files)
 
-    monkeypatch.setattr(Java, "run", run)
-    assert list(dump(Java(""), tmp_path)) == []
+    assert list(dump(Printing(""), tmp_path)) == []
     offsets = [str(tmp_path / f"__consumer_offsets-{number}" / "00.log") for number in (1, 12)]
     assert asked == [(*offsets, "--", "--offsets-decoder"), (str(tmp_path / "orders-0" / "00.log"), "--", *HEX)]
 

@@ -14,7 +14,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses.batches import read_batches
-from kafka_messages_spark.jobs._job import FINDINGS, FINE
 from tests.interop.dump import Json, dump
 from tests.interop.kafka import Java
 from tests.interop.make import WORK
@@ -22,6 +21,8 @@ from tests.interop.three import DELETED, HIGH_WATERMARKS, LEFT_BEHIND, LOST, MOV
 from tests.interop.tools import Partition, ToolOutput
 from tests.support.job_runs import Outcome, findings, run
 
+FINE, FINDINGS = 0, 1
+"""Exit statuses of a job."""
 BROKERS = ("1", "2", "3")
 INTERNAL = ("consumer_offsets", "transaction_state", "cluster_metadata")
 METADATA = "__cluster_metadata"

@@ -17,12 +17,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.testing import assertDataFrameEqual
 
-from kafka_messages_spark.jobs._job import FINDINGS, FINE
 from tests.interop.busy import ABORTED, COMMITTED
 from tests.interop.two import DELETED, DELETED_LATER, LEFT_BEHIND, Two, in_files, planted, two
 from tests.support.job_runs import JOBS, Outcome, files, findings, places, run
 from tests.support.leaks import leaked
 
+FINE, FINDINGS = 0, 1
+"""Exit statuses of a job."""
 TOPICS = ("consumer_offsets", "transaction_state", "share_group_state", "cluster_metadata")
 STORM = ("--storm", "1000000")
 """Threshold above the commit rate of the steady producers, which is more than 30 per minute."""

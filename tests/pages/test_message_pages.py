@@ -15,8 +15,8 @@ from kafka_messages.explain import explain
 from kafka_messages.protocol import apis
 
 from kafka_message_generator import definitions
+from kafka_messages_tools.command import main
 from kafka_messages_tools.command._layouts import rows_of
-from kafka_messages_tools.command._main import main
 from kafka_messages_tools.package import load
 from kafka_protocol_pages.fields import fields_of, runs_of
 from kafka_protocol_pages.package import Package

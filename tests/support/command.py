@@ -13,6 +13,7 @@ REQUEST = ApiVersionsRequest(client_software_name="java", client_software_versio
 BODY = REQUEST.write(3)
 FRAME = encode_request(REQUEST, 3, 7, "me")
 RunCommand = Callable[..., tuple[int, str, str]]  # Runs a command line and returns exit status, output and errors.
+PassInput = Callable[[bytes], None]  # Passes bytes as standard input.
 
 
 def rows(output: str) -> list[dict[str, Any]]:

@@ -24,10 +24,9 @@ from kafka_messages import (
 from kafka_messages.connection import ClientIdentity, ErrorCodePlace, error_codes, error_response
 from kafka_messages.protocol import Api, DecodedRequest, ErrorCode, apis, decode_request, encode_request
 from kafka_messages.schema import FieldDescriptor, descriptor_of
-from kafka_messages_testkit import KafkaCluster
-from kafka_messages_testkit._exchange import Exchange
+from kafka_messages_testkit import Exchange, KafkaCluster, Trigger
 from kafka_messages_testkit._faults import respond
-from kafka_messages_testkit._rule import Frequency, Rules, Trigger
+from kafka_messages_testkit._rule import Frequency, Rules
 from kafka_messages_testkit._selectors import Received, Selectors
 
 from tests.support.testkit_broker import asked

@@ -22,7 +22,6 @@ from kafka_messages import (
 from kafka_messages.connection import ClientConnection
 from kafka_messages.protocol import ApiKey, ErrorCode, decode_response, encode_request
 from kafka_messages_testkit import KafkaCluster, KafkaProxy
-from kafka_messages_testkit.handlers import fetch
 
 from tests.support.testkit_broker import asked
 
@@ -71,21 +70,21 @@ def test_invalid_utf8_is_returned_unchanged() -> None:
     assert found.coordinators == [coordinator]
 
 
-def test_the_limit_of_the_broker_applies_to_every_fetch(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fetch._MAX_BYTES == 57_671_680
+def test_the_limit_of_the_broker_applies_to_every_fetch() -> None:
+    """A response has at most 55 MiB, as Kafka's ``fetch.max.bytes``, besides its first batch."""
+    limit = 57_671_680
     with KafkaCluster(topics={"orders": 2}) as cluster:
-        for index in (0, 1) * 2:
-            cluster.produce("orders", b"v", partition=index)
+        for index in (0, 1) * 30:
+            cluster.produce("orders", bytes(1_000_000), partition=index)
         most = (1 << 31) - 1
         kind = FetchRequest.FetchPartition
         parts = [kind(partition=index, partition_max_bytes=most) for index in (0, 1)]
         request = FetchRequest(max_bytes=most, topics=[FetchRequest.FetchTopic(topic="orders", partitions=parts)])
-        [whole] = asked(cluster.bootstrap_servers, request, version=12)
-        sizes = [len(part.records) for part in whole.responses[0].partitions]
-        monkeypatch.setattr(fetch, "_MAX_BYTES", sizes[0] + 1)
         [limited] = asked(cluster.bootstrap_servers, request, version=12)
-    assert sizes == [138, 138]
-    assert [len(part.records) for part in limited.responses[0].partitions] == [138, 0]
+        sizes = [len(part.records) for part in limited.responses[0].partitions]
+    batch = sizes[0] // 30
+    assert batch > 1_000_000
+    assert sizes == [30 * batch, (limit - 30 * batch) // batch * batch]
 
 
 def test_a_request_cannot_create_any_number_of_partitions() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from kafka_messages_tools.command import main
-from tests.support.command import RunCommand
+from tests.support.command import PassInput, RunCommand
 
 
 @pytest.fixture
@@ -21,3 +23,16 @@ def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
         return status, *capsys.readouterr()
 
     return runs
+
+
+@pytest.fixture
+def pass_input(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[PassInput]:
+    """Yield a function that passes bytes as standard input."""
+    with ExitStack() as opened:
+
+        def passes(data: bytes) -> None:
+            path = tmp_path_factory.mktemp("input") / "stdin"
+            path.write_bytes(data)
+            monkeypatch.setattr(sys, "stdin", opened.enter_context(path.open()))
+
+        yield passes

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from kafka_messages_tools.packets.segments import ACK, FIN
 from kafka_messages_tools.wireshark import dissector
 from tests.support import pages
 from tests.support.captures import captured
+from tests.support.command import PassInput
 from tests.support.kafka_protocol import FETCH_VERSIONS
 from tests.support.packets import RAW, RESET, Talk, pcap
 from tests.support.vectors import RELEASE
@@ -64,12 +63,10 @@ def test_capture_statistics_are_printed_to_stderr(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == expected
 
 
-def test_clients_are_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_clients_are_printed_as_json(capsys: pytest.CaptureFixture[str], pass_input: PassInput) -> None:
     request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
-    stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
-        (found,) = map(json.loads, lines(capsys, "capture", "-", "--clients", "--json"))
+    pass_input(pcap(Talk().open().say(request).close().packets()))
+    (found,) = map(json.loads, lines(capsys, "capture", "-", "--clients", "--json"))
     lacking = [{"api": "Fetch", "version": 3, "reason": f"this release supports {FETCH_VERSIONS}"}]
     assert (found["client_id"], found["apis"], found["lacking"]) == ("old!", {"Fetch": {"3": 1}}, lacking)
     assert found["failing"] == [{"api": "Fetch", "version": 3, "until": "4.0.0"}]
@@ -77,12 +74,12 @@ def test_clients_are_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None
     assert (found["releases"][0], found["releases"][-1]) == ("2.2.0", "3.9.2")
 
 
-def test_text_output_lists_releases_incompatible_with_clients(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_output_lists_releases_incompatible_with_clients(
+    capsys: pytest.CaptureFixture[str], pass_input: PassInput
+) -> None:
     request = bytes.fromhex("0000000e 0001 0003 00000001 0004 6f6c6421".replace(" ", ""))  # Fetch v3
-    stream = io.BytesIO(pcap(Talk().open().say(request).close().packets()))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
-        assert main(["capture", "-", "--clients", "--text"]) == 0
+    pass_input(pcap(Talk().open().say(request).close().packets()))
+    assert main(["capture", "-", "--clients", "--text"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "    Fetch: v3 (1)",
         f"    LACKING Fetch v3: this release supports {FETCH_VERSIONS}",
@@ -91,15 +88,15 @@ def test_text_output_lists_releases_incompatible_with_clients(capsys: pytest.Cap
     ]
 
 
-def test_client_incompatible_with_a_single_release_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_client_incompatible_with_a_single_release_is_listed(
+    capsys: pytest.CaptureFixture[str], pass_input: PassInput
+) -> None:
     requests = [
         bytes.fromhex(f"0000000e {key:04x} {version:04x} 00000001 0004 6f6c6421") for key, version in ((11, 1), (1, 11))
     ]
     for words in (("--json",), ()):
-        stream = io.BytesIO(pcap(Talk().open().say(b"".join(requests)).close().packets()))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
-            assert main(["capture", "-", "--clients", *words]) == 0
+        pass_input(pcap(Talk().open().say(b"".join(requests)).close().packets()))
+        assert main(["capture", "-", "--clients", *words]) == 0
         out = capsys.readouterr().out
         if not words:
             assert out.splitlines()[1:] == [

@@ -14,9 +14,9 @@ from kafka_messages import MetadataRequest, MetadataResponse
 from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_messages_tools.capture import Capture, End, to_line
-from kafka_messages_tools.command._capture_report import is_partial, report_lines
+from kafka_messages_tools.command._capture_report import is_partial
 from kafka_messages_tools.packets.segments import ACK, FIN, RST
-from tests.support.command import RunCommand
+from tests.support.command import PassInput, RunCommand
 from tests.support.packets import RESET, Talk, pcap
 
 STARTS = pytest.mark.parametrize("start", [1000, (1 << 32) - 60], ids=["plain", "wrap"])
@@ -249,10 +249,11 @@ def test_request_without_its_correlation_id_may_have_been_answered(captured: int
     assert [each.closed_by for each in found] == [None, None, None]
 
 
-def test_summary_names_one_connection_that_goes_on() -> None:
-    _, _, capture = events_of(list(exchanged(exchanged(Talk().open(), 1).close(), 2).packets()))
+def test_summary_names_one_connection_that_goes_on(run_command: RunCommand, pass_input: PassInput) -> None:
+    pass_input(pcap(exchanged(exchanged(Talk().open(), 1).close(), 2).packets()))
     line = "8 packets; 8 segments; 2 connections; 2 connections of Kafka; 2 exchanges"
-    assert list(report_lines(capture.report)) == [f"{line}; 1 connection that goes on after its end"]
+    _, _, errors = run_command("capture", "-")
+    assert errors == f"{line}; 1 connection that goes on after its end\n"
 
 
 def test_missing_bytes_of_other_protocols_do_not_count() -> None:

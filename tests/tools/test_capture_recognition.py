@@ -310,6 +310,12 @@ def test_packets_of_the_server_alone_are_listed(is_closed: bool, is_whole: bool)
     assert is_partial(capture.report)
 
 
+def compile_with(compile_pattern: Callable[..., object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace ``re.compile`` in the search of frames."""
+    monkeypatch.setattr("kafka_messages_tools.capture.plausible.re.compile", compile_pattern)
+    plausible.response_pattern.cache_clear()
+
+
 def test_patterns_of_responses_are_limited_by_the_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lost direction of responses has candidates every eight bytes."""
     made = 0
@@ -324,8 +330,7 @@ def test_patterns_of_responses_are_limited_by_the_segments(monkeypatch: pytest.M
     for number in range(100):
         talk.say(heartbeat(number))
     talk.say(b"\xff\xff\xff\xfe" + struct.pack(">ii", 101, 99) * 2000, from_client=False)
-    monkeypatch.setattr("kafka_messages_tools.capture.plausible.re.compile", counting)
-    plausible.response_pattern.cache_clear()
+    compile_with(counting, monkeypatch)
     found, capture = capture_of(talk)
     assert (len(found), capture.report.counts["bytes of responses not understood"]) == (100, 16_004)
     assert made < 2 * len(talk.segments)
@@ -419,11 +424,8 @@ def test_each_byte_is_searched_once_as_request_and_once_as_response(monkeypatch:
     """The connection begins with a plausible request that never ends."""
     size = 1_000_000
     compile_pattern = re.compile
-    monkeypatch.setattr(_Counting, "searched", 0)
-    monkeypatch.setattr(
-        "kafka_messages_tools.capture.plausible.re.compile", lambda *words: _Counting(compile_pattern(*words))
-    )
-    plausible.response_pattern.cache_clear()
+    _Counting.searched = 0
+    compile_with(lambda *words: _Counting(compile_pattern(*words)), monkeypatch)
     data = struct.pack(">ihhih", size, 3, 1, 7, 0) + struct.pack(">i", 5) + bytes(size - 400)
     capture_of(Talk().say(data, size=60_000))
     plausible.response_pattern.cache_clear()

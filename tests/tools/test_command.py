@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -227,10 +228,9 @@ class Terminal(io.StringIO):
         return True
 
 
-def on_terminal(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stdout", stream)
-    main(words)
+def on_terminal(*words: str) -> str:
+    with redirect_stdout(Terminal()) as stream:
+        main(words)
     return stream.getvalue()
 
 
@@ -238,12 +238,12 @@ def test_output_on_a_terminal_is_colored_unless_disabled(monkeypatch: pytest.Mon
     for name in ("NO_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     line = ("explain", "ApiVersionsRequest", "3", BODY.hex())
-    colored = on_terminal(monkeypatch, *line)
+    colored = on_terminal(*line)
     assert "\x1b[36m" in colored
-    assert "\x1b" not in on_terminal(monkeypatch, *line, "--color", "never")
+    assert "\x1b" not in on_terminal(*line, "--color", "never")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in on_terminal(monkeypatch, *line)
-    assert "\x1b[36m" in on_terminal(monkeypatch, *line, "--color", "always")
+    assert "\x1b" not in on_terminal(*line)
+    assert "\x1b[36m" in on_terminal(*line, "--color", "always")
 
 
 def test_control_characters_are_escaped(run_command: RunCommand) -> None:

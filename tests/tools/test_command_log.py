@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import sys
 from pathlib import Path
 from struct import pack
 from typing import Any
@@ -22,7 +21,7 @@ from kafka_records import Record, write_batch, write_control_batch
 from kafka_records.crc import checksum
 
 from kafka_messages_tools.logs.files import AbortedBatches
-from tests.support.command import RunCommand, rows
+from tests.support.command import PassInput, RunCommand, rows
 from tests.support.pages import ROOT
 
 LOGS = ROOT / "examples" / "cluster" / "logs"
@@ -266,7 +265,6 @@ def test_record_without_a_key_in_a_coordinator_log_is_named(run_command: RunComm
     assert (status, rows(out)[0]["error"]) == (1, "the record has no key")
 
 
-def test_gzip_file_on_standard_input(run_command: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open(write(tmp_path, "x.gz", gzip.compress(batch(4), mtime=0))) as file:
-        monkeypatch.setattr(sys, "stdin", file)
-        assert rows(run_command("log", "-", "--json")[1])[0]["offset"] == 4
+def test_gzip_file_on_standard_input(run_command: RunCommand, pass_input: PassInput) -> None:
+    pass_input(gzip.compress(batch(4), mtime=0))
+    assert rows(run_command("log", "-", "--json")[1])[0]["offset"] == 4

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from kafka_messages_tools.command import _input, main
+from tests.support.command import PassInput, RunCommand
 from tests.support.pages import ROOT
 
 TRAFFIC = "examples/cluster/traffic/36338.request.bin"
@@ -66,13 +65,14 @@ def test_invalid_json_is_reported(
     says: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    run_command: RunCommand,
+    pass_input: PassInput,
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["kafka-messages"])
-    monkeypatch.setattr(_input, "MOST", 100_000)
+    monkeypatch.setattr("kafka_messages_tools.command._input.MOST", 100_000)
     file = tmp_path / "some.json"
     file.write_bytes(data)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    pass_input(data)
     for word, name in ((str(file), str(file)), ("-", "standard input")):
-        assert main(["encode", "ApiVersionsRequest", "3", word]) == status
-        assert capsys.readouterr().err.splitlines()[0] == f"kafka-messages: {says.format(file=name)}"
+        found, _, errors = run_command("encode", "ApiVersionsRequest", "3", word)
+        assert found == status
+        assert errors.splitlines()[0] == f"kafka-messages: {says.format(file=name)}"

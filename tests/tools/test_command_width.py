@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import redirect_stdout
 
 import pytest
 
@@ -39,9 +39,8 @@ def test_no_line_is_wider_than_the_output(words: tuple[str, ...], width: int, ru
 
 def test_output_fits_the_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stdout", stream)
-    assert main(["show", "--entity", "topicName", "--color", "never"]) == 0
+    with redirect_stdout(Terminal()) as stream:
+        assert main(["show", "--entity", "topicName", "--color", "never"]) == 0
     lines = stream.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[lines.index("MetadataRequest") + 1].split() == ["topics.name", "string", "0-13", "10-13"]

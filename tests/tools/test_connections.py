@@ -35,8 +35,8 @@ from kafka_messages_tools.capture import (
     to_line,
     to_object,
 )
-from kafka_messages_tools.command._capture_report import client_lines
 from kafka_messages_tools.packets.segments import ACK, SYN
+from tests.support.command import PassInput, RunCommand
 from tests.support.kafka_protocol import KNOWN_KEYS
 from tests.support.packets import RESET, Talk, ipv4, pcap, tcp
 
@@ -272,15 +272,18 @@ def test_sasl_token_without_handshake_response_is_redacted(user: bytes, has_hand
     assert not [secret for secret in ("planted", "lant", token.hex()) if secret in shown]
 
 
-def test_client_id_containing_a_secret_is_redacted() -> None:
+def test_client_id_containing_a_secret_is_redacted(run_command: RunCommand, pass_input: PassInput) -> None:
     body = bytes.fromhex("0024 0001 00000001 0012 6d65") + (14).to_bytes(4, "big") + b"planted-secret" + b"more"
-    found, _ = capture_of(Talk().open().say(request_bytes(7)).say(frame(body)).close().packets())
+    packets = list(Talk().open().say(request_bytes(7)).say(frame(body)).close().packets())
+    found, _ = capture_of(packets)
     assert "planted" not in str([to_object(each) for each in found]) + "".join(map(to_line, found))
     for show_secrets in (False, True):
         clients = Clients(show_secrets=show_secrets)
         for each in found:
             clients.add(each)
-        shown = str([each.to_object() for each in clients]) + "".join(client_lines(clients))
+        assert ("planted" in str([each.to_object() for each in clients])) == show_secrets
+        pass_input(pcap(packets))
+        _, shown, _ = run_command("capture", "-", "--clients", "--text", *["--show-secrets"] * show_secrets)
         assert ("planted" in shown) == show_secrets
         assert {each.client_id for each in clients} == {
             "me",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import gzip
-import io
 import json
 import re
-import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -27,7 +25,7 @@ from kafka_messages.protocol import encode_request, encode_response
 
 from tests.support.captures import captured
 from tests.support.cluster import COMMITTED
-from tests.support.command import BODY, FRAME, RunCommand, rows
+from tests.support.command import BODY, FRAME, PassInput, RunCommand, rows
 from tests.support.goldens import matches_golden
 from tests.support.kafka_protocol import FETCH_VERSIONS
 from tests.support.packets import Talk, pcap
@@ -293,35 +291,29 @@ def test_32_what_is_this_literal(text: str, run_command: RunCommand) -> None:
     assert '"java"' in run_command("explain", "ApiVersionsRequest", "3", text)[1]
 
 
-def capture_of(monkeypatch: pytest.MonkeyPatch, talk: Talk) -> None:
-    """Pass a connection as a capture on standard input."""
-    stream = io.BytesIO(pcap(talk.packets()))
-    monkeypatch.setattr(sys, "stdin", type("Input", (), {"buffer": stream})())
-
-
 OLD_PRODUCE = encode_request(ProduceRequest(acks=1, timeout_ms=100), 2, 299, "old")
 
 
-def test_33_which_clients_use_old_versions(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
-    capture_of(monkeypatch, Talk().open().say(OLD_PRODUCE).close(by_client=False))
+def test_33_which_clients_use_old_versions(run_command: RunCommand, pass_input: PassInput) -> None:
+    pass_input(pcap(Talk().open().say(OLD_PRODUCE).close(by_client=False).packets()))
     out = run_command("capture", "-", "--clients")[1]
     assert "    would fail on Kafka 4.0.0 and later: Produce v2\n" in out
 
 
-def test_clients_with_versions_of_no_release(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_with_versions_of_no_release(run_command: RunCommand, pass_input: PassInput) -> None:
     newer = encode_request(MetadataRequest(), 13, 300, "new").replace(b"\0\3\0\x0d", b"\0\3\0\x63")
     talk = Talk().open().say(encode_request(MetadataRequest(), 12, 299, "new")).say(newer).close(by_client=False)
-    capture_of(monkeypatch, talk)
+    pass_input(pcap(talk.packets()))
     out = run_command("capture", "-", "--clients")[1]
     assert "    LACKING Metadata v99: this release supports versions 0 to 13\n" in out
     assert "    Kafka 3.1.0 to 4.4.0 support all other versions; older releases lack Metadata v12\n" in out
-    capture_of(monkeypatch, talk)
+    pass_input(pcap(talk.packets()))
     rows = [json.loads(line) for line in run_command("capture", "-", "--json")[1].splitlines()]
     assert [row.get("unsupported") for row in rows] == [None, "this release supports versions 0 to 13", None]
 
 
-def test_34_why_has_a_request_no_response(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
-    capture_of(monkeypatch, Talk().open().say(OLD_PRODUCE).close(by_client=False))
+def test_34_why_has_a_request_no_response(run_command: RunCommand, pass_input: PassInput) -> None:
+    pass_input(pcap(Talk().open().say(OLD_PRODUCE).close(by_client=False).packets()))
     assert run_command("capture", "-", "--width", "100") == (
         0,
         dedent("""\
@@ -341,10 +333,10 @@ def test_35_which_requests_failed(run_command: RunCommand) -> None:
     assert out.splitlines()[1].endswith("7.050  TOPIC_ALREADY_EXISTS")
 
 
-def test_36_why_does_sasl_fail(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_36_why_does_sasl_fail(run_command: RunCommand, pass_input: PassInput) -> None:
     request = encode_request(SaslAuthenticateRequest(auth_bytes=b"\0me\0wrong"), 2, 7, "me")
     response = encode_response(SaslAuthenticateResponse(error_code=58, error_message="invalid credentials"), 2, 7)
-    capture_of(monkeypatch, Talk().open().say(request).say(response, from_client=False).close())
+    pass_input(pcap(Talk().open().say(request).say(response, from_client=False).close().packets()))
     assert "SASL_AUTHENTICATION_FAILED" in run_command("capture", "-", "--errors")[1]
 
 

@@ -16,9 +16,9 @@ from kafka_messages.protocol import encode_request
 
 from kafka_messages_tools.capture import Clients, Exchange, open_capture, to_line, to_object
 from kafka_messages_tools.capture.exchange_filter import ExchangeFilter
-from kafka_messages_tools.command._capture_report import client_lines
 from kafka_messages_tools.wireshark import dissector
 from tests.support import identities
+from tests.support.command import RunCommand
 from tests.support.identities import INSTANCE, V1, V2, V3
 from tests.support.packets import Talk, pcap
 from tests.tools.test_wireshark import SECONDS, needs_tshark
@@ -96,7 +96,9 @@ def test_capture_of_connection_that_starts_with_v3(own: ModuleType, sent: Sent) 
     assert client.versions == {(18, 5): 1, (3, V3): 2}
 
 
-def test_capture_that_starts_within_a_connection_reports_the_client_as_unknown(own: ModuleType, sent: Sent) -> None:
+def test_capture_that_starts_within_a_connection_reports_the_client_as_unknown(
+    own: ModuleType, sent: Sent, run_command: RunCommand
+) -> None:
     path = sent(-5, V3, V3, V1, V3, skipped=2)
     assert shown(path, own) == [(..., ...), ("me", ...), ("me", ...)]
     found = exchanges(path, own)
@@ -108,8 +110,9 @@ def test_capture_that_starts_within_a_connection_reports_the_client_as_unknown(o
     unknown, known = clients
     assert [(each.client_id, each.is_unknown) for each in (unknown, known)] == [(None, True), ("me", False)]
     assert "client_id" not in unknown.to_object()
-    assert next(client_lines([unknown])).startswith("(unknown client): unknown software, at ")
     assert known.to_object()["client_id"] == "me"
+    _, lines, _ = run_command("capture", str(path), "--clients", "--text", "--package", own.__name__)
+    assert lines.startswith("(unknown client): unknown software, at ")
 
 
 def test_capture_without_the_first_request_reports_the_client_as_unknown(own: ModuleType, sent: Sent) -> None:

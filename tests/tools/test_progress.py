@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import itertools
 import re
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
@@ -22,12 +22,15 @@ CAPTURE = ROOT / "examples" / "captures" / "librdkafka.pcap.gz"
 _SHOWN = re.compile(r"(?:\r[\d,]+ of [\d,]+ (?:bytes|messages))+\r\x1b\[K")
 
 
-def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequence[str]) -> str:
+def printed(stream: io.StringIO, words: Sequence[str]) -> str:
     """Return output and errors as a terminal receives them."""
-    monkeypatch.setattr(sys, "stdout", stream)
-    monkeypatch.setattr(sys, "stderr", stream)
-    assert main([*words, "--width", "80", "--color", "never"]) == 0
+    with redirect_stdout(stream), redirect_stderr(stream):
+        assert main([*words, "--width", "80", "--color", "never"]) == 0
     return stream.getvalue()
+
+
+def use_clock(monkeypatch: pytest.MonkeyPatch, seconds: Iterator[int]) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
 
 
 @pytest.mark.parametrize(
@@ -36,15 +39,14 @@ def printed(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, words: Sequenc
     ids=lambda each: each[0],
 )
 def test_progress_is_cleared_before_output(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = printed(monkeypatch, io.StringIO(), words)
+    plain = printed(io.StringIO(), words)
     assert "\r" not in plain
-    clock = itertools.count()
-    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    shown = printed(monkeypatch, Terminal(), words)
+    use_clock(monkeypatch, itertools.count())
+    shown = printed(Terminal(), words)
     assert _SHOWN.search(shown)
     assert _SHOWN.sub("", shown) == plain
 
 
 def test_short_work_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "monotonic", lambda: 1.0)
-    assert "\r" not in printed(monkeypatch, Terminal(), ("log", str(LOG)))
+    use_clock(monkeypatch, itertools.repeat(1))
+    assert "\r" not in printed(Terminal(), ("log", str(LOG)))

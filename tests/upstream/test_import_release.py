@@ -289,7 +289,8 @@ def test_maven_timeout_is_an_error(
     def waiting(command: list[str], **rest: object) -> None:
         raise subprocess.TimeoutExpired(command, 900)
 
-    monkeypatch.setattr(shutil, "which", lambda name: name)
+    (root / "mvn").touch(0o755)
+    monkeypatch.setenv("PATH", str(root))
     monkeypatch.setattr(subprocess, "run", waiting)
     before = files(root / "history")
     capsys.readouterr()
