@@ -14,9 +14,8 @@ from kafka_messages import MetadataRequest, MetadataResponse
 from kafka_messages.protocol import encode_request, encode_response
 
 from kafka_messages_tools.capture import Capture, End, to_line
-from kafka_messages_tools.command._capture_report import is_partial
 from kafka_messages_tools.packets.segments import ACK, FIN, RST
-from tests.support.command import PassInput, RunCommand
+from tests.support.command import PassInput, RunCommand, is_partial
 from tests.support.packets import RESET, Talk, pcap
 
 STARTS = pytest.mark.parametrize("start", [1000, (1 << 32) - 60], ids=["plain", "wrap"])
@@ -68,7 +67,7 @@ def test_bytes_missing_at_the_end_of_a_stream_are_counted(
     found, _, capture = events_of(list(talk.packets()))
     assert [each.response is not None for each in found] == [True]
     assert (capture.report.counts["bytes missing in streams"], capture.report.unread) == (500, 500)
-    assert is_partial(capture.report)
+    assert is_partial(pcap(talk.packets()))
 
 
 @STARTS
@@ -78,7 +77,7 @@ def test_whole_connection_is_not_partial(finish: Callable[[Talk], None], start: 
     finish(talk)
     talk.segments += talk.segments[-6:-1]  # retransmitted, partly after the end
     _, _, capture = events_of(list(talk.packets()))
-    assert (capture.report.unread, is_partial(capture.report)) == (0, False)
+    assert (capture.report.unread, is_partial(pcap(talk.packets()))) == (0, False)
 
 
 def test_fin_that_was_not_captured_is_no_missing_byte() -> None:
@@ -155,7 +154,7 @@ def test_data_that_goes_on_after_a_reset_or_fin_is_read(
     found, ends, capture = events_of(list(exchanged(talk, 2, 3).packets()))
     assert [each.response is not None for each in found] == [True] * 3
     assert [(end.closed_by, end.missing) for end in ends] == [(None, 0)]
-    assert (capture.report.unread, is_partial(capture.report)) == (0, False)
+    assert (capture.report.unread, is_partial(pcap(talk.packets()))) == (0, False)
 
 
 @pytest.mark.parametrize("distance", [-1_000_000_000, 1_000_000_000])
@@ -193,7 +192,7 @@ def test_data_after_the_end_is_read_and_counted() -> None:
     assert [(each.connection.number, each.response is not None) for each in found] == [(1, True), (2, True)]
     assert [end.connection.continued for end in ends] == [0, 1]
     assert capture.report.counts["connections that go on after their end"] == 1
-    assert is_partial(capture.report)
+    assert is_partial(pcap(talk.packets()))
 
 
 @pytest.mark.parametrize("wait", [0, 5_000, 500_000], ids=["at once", "5 s", "500 s"])
@@ -209,11 +208,12 @@ def test_reused_port_with_lower_sequence_numbers_is_another_connection(
         *pcap_records([*first.packets()], 0),
         *pcap_records([*exchanged(Talk(starts=starts), 2, 3).packets()], wait),
     ]
-    capture = Capture(io.BytesIO(pcap([]) + b"".join(made)))
+    data = pcap([]) + b"".join(made)
+    capture = Capture(io.BytesIO(data))
     found = [each for each in capture.events() if not isinstance(each, End)]
     assert [(each.connection.number, each.response is not None) for each in found] == [(1, True), (2, True), (2, True)]
     assert capture.report.counts["bytes retransmitted"] == 0
-    assert is_partial(capture.report)
+    assert is_partial(data)
 
 
 def pcap_records(packets: list[bytes], wait: int) -> list[bytes]:
@@ -264,7 +264,7 @@ def test_missing_bytes_of_other_protocols_do_not_count() -> None:
     talk.next[1] += 50
     _, _, capture = events_of(list(talk.close().packets()))
     assert capture.report.counts["bytes missing in streams"] == 100
-    assert (capture.report.unread, is_partial(capture.report)) == (0, False)
+    assert (capture.report.unread, is_partial(pcap(talk.packets()))) == (0, False)
 
 
 def test_end_after_missing_bytes_is_a_line() -> None:

@@ -28,8 +28,7 @@ from kafka_messages.protocol import encode_request, encode_response, frame
 
 from kafka_messages_tools.capture import Capture, Exchange, framing, plausible, to_line, to_object
 from kafka_messages_tools.capture.frame_search import Budget
-from kafka_messages_tools.command._capture_report import is_partial
-from tests.support.command import RunCommand
+from tests.support.command import RunCommand, is_partial
 from tests.support.packets import Talk, pcap
 
 NAMES = pytest.mark.parametrize("name", ["rdkafka", "", None], ids=["client id", "empty client id", "null client id"])
@@ -167,12 +166,12 @@ def test_requests_cut_before_their_client_id_are_listed_on_usual_ports(
     talk = Talk(server=server).open()
     for number in (1, 2, 3):
         talk.say(heartbeat(number, name)).say(answer(number), from_client=False)
-    found, capture = capture_of(talk.close(), snap=40 + captured)
+    found, _ = capture_of(talk.close(), snap=40 + captured)
     if server < 9095 and captured >= 6:
         assert [each.request_problem for each in found if each.request_frame] == [
             f"{captured - 4} of {len(heartbeat(1, name)) - 4} bytes were captured"
         ] * 3
-    assert is_partial(capture.report)
+    assert is_partial(pcap(talk.packets(), snap=40 + captured))
 
 
 def test_first_request_with_a_lost_rest_is_listed() -> None:
@@ -234,7 +233,7 @@ def test_first_request_that_neither_decodes_nor_is_answered_is_not_kafka(name: s
         talk.say(request).say(response, from_client=False)
     found, capture = capture_of(talk.close())
     assert (listed(found), capture.report.counts["connections of Kafka"]) == ([], 0)
-    assert not is_partial(capture.report)
+    assert not is_partial(pcap(talk.packets()))
 
 
 # The body of each request, which cannot be decoded, and the correlation id of its response, if it has one.
@@ -259,7 +258,7 @@ def test_client_id_alone_proves_kafka_on_usual_ports_only(name: str, server: int
     found, capture = capture_of(talk)
     assert listed(found)[:1] == [(f"1 v{version}", False)] * is_kafka
     assert capture.report.counts["connections of Kafka"] == is_kafka
-    assert is_partial(capture.report) is is_kafka
+    assert is_partial(pcap(talk.packets())) is is_kafka
     assert listed(capture_of(talk, (server,))[0])[:1] == [(f"1 v{version}", False)]
 
 
@@ -288,10 +287,10 @@ def test_responses_without_requests_are_listed(is_whole: bool, count: int, serve
     talk = Talk(server=server).open() if is_whole else Talk(server=server)
     for number in range(5, 5 + count):
         talk.say(answer(number), from_client=False)
-    found, capture = capture_of(talk, ports)
+    found, _ = capture_of(talk, ports)
     assert [each.response_problem for each in found] == ["its request was not captured"] * count
     assert str(found[0].server) == f"10.0.0.2:{server}"
-    assert is_partial(capture.report)
+    assert is_partial(pcap(talk.packets()), *(f"--port={port}" for port in ports))
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["SYN-ACK", "without beginning"])
@@ -304,10 +303,10 @@ def test_packets_of_the_server_alone_are_listed(is_closed: bool, is_whole: bool)
     if is_closed:
         talk.close()
     talk.segments = [each for each in talk.segments if each[:2] == struct.pack(">H", talk.server)]
-    found, capture = capture_of(talk)
+    found, _ = capture_of(talk)
     assert [each.response_problem for each in found] == ["its request was not captured"] * 3
     assert str(found[0].server) == "10.0.0.2:9092"
-    assert is_partial(capture.report)
+    assert is_partial(pcap(talk.packets()))
 
 
 def compile_with(compile_pattern: Callable[..., object], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,9 +346,9 @@ def test_exchanges_after_a_cut_request_are_listed(name: str | None, cut: int) ->
         data = encode_request(MetadataRequest(topics=None), 12, number, name)
         talk.say(data[cut:] if number == 1 else data)
         talk.say(encode_response(MetadataResponse(), 12, number), from_client=False)
-    found, capture = capture_of(talk)
+    found, _ = capture_of(talk)
     assert [each for each in listed(found) if each[0] != "?"] == [("3 v12", True)] * 4
-    assert is_partial(capture.report)
+    assert is_partial(pcap(talk.packets()))
 
 
 def test_request_that_names_its_client_is_listed_while_a_longer_one_is_awaited() -> None:
@@ -450,7 +449,7 @@ def test_bytes_of_lost_streams_are_limited(monkeypatch: pytest.MonkeyPatch) -> N
     assert list(capture) == []
     assert max(used) < (1 << 20) + 4 * 60_000
     assert capture.report.counts["connections dropped: too many bytes before a request"] > 10
-    assert is_partial(capture.report)
+    assert is_partial(pcap(packets))
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
