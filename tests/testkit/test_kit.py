@@ -20,7 +20,6 @@ from kafka_messages.aio import serve
 from kafka_messages.connection import ClientConnection
 from kafka_messages.protocol import ErrorCode, frame
 from kafka_messages_testkit import KafkaCluster, KafkaProxy
-from kafka_messages_testkit._loop import LoopThread
 
 from kafka_messages_tools.conversation import render
 from tests.support.certificates import certificate
@@ -252,14 +251,20 @@ def test_a_proxy_connects_with_tls(tmp_path: Path) -> None:
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(*keys)
     context = ssl.create_default_context(cafile=str(keys[0]))
-    thread, made = LoopThread("broker"), Broker()
-    listener = thread.run(serve(made.answer, announced=ANNOUNCED, ssl_context=server))
-    try:
-        with KafkaProxy(f"localhost:{listener.port}", ssl_context=context) as proxy:
+    made = Broker()
+
+    def ask(port: int) -> None:
+        with KafkaProxy(f"localhost:{port}", ssl_context=context) as proxy:
             asked(proxy.bootstrap_servers, HEARTBEAT)
-    finally:
-        thread.run(listener.close(0.1))
-        thread.stop()
+
+    async def run() -> None:
+        listener = await serve(made.answer, announced=ANNOUNCED, ssl_context=server)
+        try:
+            await asyncio.to_thread(ask, listener.port)
+        finally:
+            await listener.close(0.1)
+
+    asyncio.run(run())
     assert made.requests == [HEARTBEAT]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
@@ -36,3 +36,16 @@ def pass_input(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
             monkeypatch.setattr(sys, "stdin", opened.enter_context(path.open()))
 
         yield passes
+
+
+@pytest.fixture
+def rejection(run_command: RunCommand, pass_input: PassInput) -> Callable[..., str]:
+    """Return a function that passes text or bytes to the command and returns why it rejects them."""
+
+    def rejects(data: str | bytes, form: str = "auto") -> str:
+        pass_input(data if isinstance(data, bytes) else data.encode())
+        status, out, errors = run_command("explain", "ApiVersionsRequest", "3", "-", "--in", form)
+        assert (status, out) == (2, "")
+        return errors.removeprefix("kafka-messages: ").removesuffix("\nusage: kafka-messages explain --help\n")
+
+    return rejects

@@ -6,18 +6,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from kafka_messages_tools.command._errors import UsageError
-from kafka_messages_tools.command._input import decoded
 from tests.support.packets import ETHERNET, NULL, RAW, SLL, SLL2, ipv4, ipv6, linked, tcp
+from tests.tools.test_command_input import Rejection, auto
 
 DATA = bytes.fromhex("0000001e001200030000000700026d6500056a61766106342e342e3001e807012a00")
 NOTE = "note: the TCP payload from {} is read, without headers\n"
 PORTS = (40000, 9092)
 DIRECTION = "10.0.0.1:40000 to 10.0.0.2:9092"
-
-
-def auto(text: str) -> bytes:
-    return decoded(text.encode(), "auto", "the input")
 
 
 def text_of(data: bytes) -> str:
@@ -143,8 +138,6 @@ REJECTED = {
 
 
 @pytest.mark.parametrize("case", REJECTED)
-def test_unclear_dump_is_rejected(case: str) -> None:
+def test_unclear_dump_is_rejected(case: str, rejection: Rejection) -> None:
     text, says = REJECTED[case]
-    with pytest.raises(UsageError) as caught:
-        auto(text)
-    assert str(caught.value) == f"the input: {says}"
+    assert rejection(text) == f"standard input: {says}"
