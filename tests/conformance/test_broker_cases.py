@@ -112,14 +112,6 @@ def test_each_variable_is_set_before_its_use() -> None:
     assert wrong == []
 
 
-def test_each_setup_is_known() -> None:
-    from kafka_conformance.broker_setup import _STEPS
-
-    words = {each for case in broker_cases() for each in case.setup}
-    names = {each.split()[-1] if each[0].isdigit() else each.split()[0] for each in words}
-    assert names == set(_STEPS)
-
-
 ROW = {"id": "TEST.case", "class": "read", "rule": "It works.", "source": "none"}
 
 

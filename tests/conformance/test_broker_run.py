@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 from kafka_conformance.broker_case import BrokerCase, built
 from kafka_conformance.broker_run import run_broker
-from kafka_conformance.broker_steps import run_case
 from kafka_conformance.cluster import Address, BrokerError
 from kafka_conformance.command import main
-from kafka_conformance.result import Report, Result, load
+from kafka_conformance.result import Report, load
 from kafka_messages.protocol import FrameReader, api
 from kafka_messages_testkit import KafkaCluster
 
@@ -185,28 +184,6 @@ def test_topics_are_removed_after_a_signal(number: signal.Signals) -> None:
     assert (process.returncode, errors) == (130, "kafka-conformance: interrupted\n")
     assert created
     assert created <= deleted
-
-
-def test_what_is_created_is_removed_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kafka_conformance import broker_run
-
-    calls: list[Any] = []
-
-    def interrupted(*arguments: Any) -> Any:
-        calls.append(run_case(*arguments))
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return calls[-1]
-
-    monkeypatch.setattr(broker_run, "run_case", interrupted)
-    all_topics = {"send": {"api": "Metadata", "version": 1, "message": {"topics": None}}, "expect": {"topics": []}}
-    with KafkaCluster() as cluster:
-        with pytest.raises(KeyboardInterrupt):
-            run(address_of(cluster), *[case(ASK, **CREATE)] * 3)
-        monkeypatch.undo()
-        (result,) = run(address_of(cluster), case(all_topics)).results
-    assert [each[0].outcome for each in calls] == ["passed", "passed"]
-    assert result == Result("TEST.case", "passed")
 
 
 def test_addresses_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
