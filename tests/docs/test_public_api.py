@@ -15,13 +15,13 @@ LISTINGS = Path(__file__).parent / "api"
 FOLDERS = [ROOT / "generator", ROOT / "generated", *sorted((ROOT / "packages").iterdir())]
 SOURCES = [folder / "src" for folder in FOLDERS]
 UNLISTED = {
+    "kafka_message_generator": "a command; its package is the result",
     "kafka_protocol_pages": "a command; its site is the result",
     "kafka_protocol_upstream": "not published",
     "kafka_protocol_vectors": "data files",
 }
 """Distributions without a listing, with the reason."""
 DISTRIBUTIONS = {
-    "kafka_message_generator": ["kafka_message_generator"],
     "kafka_messages": ["kafka_messages"],
     "kafka_records": ["kafka_records"],
     "kafka_messages_tools": ["kafka_messages_tools"],

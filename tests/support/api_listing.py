@@ -11,8 +11,6 @@ from pathlib import Path
 
 import griffe
 
-HIDDEN = ("kafka_message_generator.runtime",)
-"""Modules that are not listed: they are copied into packages."""
 _IGNORED = {
     *("TYPE_CHECKING", "__all__", "__version__"),
     *("__dir__", "__getattr__", "__match_args__", "__post_init__", "__slots__"),
@@ -33,7 +31,7 @@ def _module(module: griffe.Module) -> Iterator[str]:
     for name, member in module.members.items():
         path = f"{module.path}.{name}"
         if isinstance(member, griffe.Module):
-            if not name.startswith("_") and path not in HIDDEN:
+            if not name.startswith("_"):
                 yield from _module(member)
         elif _is_public(member) and name not in _IGNORED:
             yield from _member(path, member)
