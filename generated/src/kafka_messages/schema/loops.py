@@ -63,7 +63,8 @@ class Loops:
     def __init__(self, message: type[HasDescriptor], **names: object) -> None:
         self.message = message
         self.descriptor = descriptor_of(message)
-        self.source = Source(type=type, NULLED=NULLED, **names)
+        title = f"{type(self).__name__.removeprefix('_')} of {self.descriptor.name}"
+        self.source = Source(title, type=type, NULLED=NULLED, **names)
         self._reached: dict[str, bool] = {}
 
     def has_own(self, name: str, fields: tuple[FieldDescriptor, ...]) -> bool:

@@ -53,7 +53,7 @@ StructBase._printed = StructBase
 def _equality(cls: type[StructBase]) -> Callable[[object, object], bool]:
     from .source import Source
 
-    source = Source(cls=cls)
+    source = Source(f"{cls.__qualname__}.__eq__", cls=cls)
     source.add(0, "def __eq__(self, other):")
     source.add(1, "if not isinstance(other, cls):")
     source.add(2, "return NotImplemented")
