@@ -22,6 +22,8 @@ from kafka_records import Record, write_batch
 from kafka_messages_tools.command import main
 
 TOPICS = 300
+# Bytes of a record batch without records.
+HEADER = 61
 DATA = MetadataRequest(topics=[MetadataRequestTopic(name=f"topic-{number}") for number in range(TOPICS)]).write(9)
 
 
@@ -94,3 +96,15 @@ def test_records_share_the_limit() -> None:
     notes = [leaf.note for leaf in found.leaves() if leaf.role == "rest"]
     assert notes[-1] == "more batches"
     assert sum(1 for _ in found.leaves()) < 400
+
+
+def test_batches_without_records_share_the_limit() -> None:
+    """Log compaction keeps the header of a producer's last batch when all its records are removed."""
+    full = write_batch([Record()])
+    empty = full[:8] + (HEADER - 12).to_bytes(4, "big") + full[12 : HEADER - 4] + bytes(4)
+    data = ProduceRequest(
+        topic_data=[TopicProduceData(name="t", partition_data=[PartitionProduceData(records=empty * 40)])]
+    ).write(9)
+    found = explain(data, ProduceRequest, 9, records=True, limit=250)
+    assert [leaf.note for leaf in found.leaves() if leaf.role == "rest"] == ["more batches"]
+    assert sum(leaf.path.endswith(".count") for leaf in found.leaves()) == 15

@@ -11,7 +11,7 @@ from typing import Any
 
 import kafka_messages
 import pytest
-from kafka_messages import EncodeError, RawTaggedField, SaslHandshakeRequest
+from kafka_messages import ApiVersionsRequest, DecodeError, EncodeError, RawTaggedField, SaslHandshakeRequest
 from kafka_messages._base.message import Message, StructBase
 from kafka_messages.json import JsonError, from_json, to_json
 from kafka_messages.messages.offset_delete_request import OffsetDeleteRequestTopic, OffsetDeleteRequestTopicCollection
@@ -84,3 +84,14 @@ def test_json_of_inflexible_version_rejects_unknown_tagged_fields() -> None:
     with pytest.raises(JsonError) as caught:
         from_json(SaslHandshakeRequest, given, 1)
     assert str(caught.value) == "SaslHandshakeRequest v1: _unknownTaggedFields: version 1 has no tagged fields"
+
+
+def test_tags_have_at_most_32_bits() -> None:
+    found = ApiVersionsRequest.read(bytes.fromhex("010101 ffffffff0f 00"), 3)
+    assert found.unknown_tagged_fields == (RawTaggedField((1 << 32) - 1, b""),)
+    for tag in ("8080808010", "ffffffff1f", "8080808020"):
+        with pytest.raises(DecodeError) as caught:
+            ApiVersionsRequest.read(bytes.fromhex(f"010101 {tag} 00"), 3)
+        assert str(caught.value) == (
+            "ApiVersionsRequest v3: _tagged_fields: UNSIGNED_VARINT at offset 3 has more than 32 bits"
+        )

@@ -93,6 +93,40 @@ def test_conflicting_versions_are_reported_with_bytes(tmp_path: Path) -> None:
     ]
 
 
+def pay(versions: str, *fields: dict[str, object], **more: str) -> dict[str, object]:
+    return message(*fields, name="Pay", **{"validVersions": versions, "flexibleVersions": "none", **more})
+
+
+MERGE_ERRORS = {
+    "gap of one version": (
+        pay("2", field("Sum", versions="2+")),
+        pay("0", field("Note", versions="0+")),
+        "versions of Pay would be 0 and 2, which is not a single range",
+    ),
+    "gap in a field": (
+        pay("2", field("Sum", versions="0+"), field("Note", versions="2+")),
+        pay("0-1", field("Sum", versions="0+"), field("Note", versions="0")),
+        "versions of Note would be 0 and 2+, which is not a single range",
+    ),
+    "another order": (
+        pay("1", field("Sum", versions="0+"), field("Note", versions="0+")),
+        pay("0", field("Note", versions="0+"), field("Sum", versions="0+")),
+        "Sum precedes another field in one release and follows it in the other",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MERGE_ERRORS)
+def test_releases_without_a_common_definition_are_reported(tmp_path: Path, case: str) -> None:
+    newer, older, text = MERGE_ERRORS[case]
+    new, old = write_specs(tmp_path / "new", newer), write_specs(tmp_path / "old", older)
+    with pytest.raises(SpecError) as caught:
+        definitions.load(new, more=[old])
+    assert [each.message for each in caught.value.problems] == [
+        f"Pay of {old.as_posix()} cannot be combined with this: {text}"
+    ]
+
+
 def test_additional_tagged_fields_are_compatible(tmp_path: Path) -> None:
     plain = message(field("Sum"), name="Pay", validVersions="0", flexibleVersions="0+")
     tagged = message(

@@ -219,6 +219,25 @@ def test_invalid_inner_messages_raise(inner: bytes, text: str) -> None:
     assert str(caught.value) == f"RecordBatch v1: batches[0]: batch at byte 0: {text}"
 
 
+def test_outer_offset_0_leaves_absolute_inner_offsets() -> None:
+    """As some releases of librdkafka sent them in format 1."""
+    inner = old_message(1, 0, 41, b"a") + old_message(1, 0, 42, b"b")
+    for outer, offsets in ((0, [41, 42]), (50, [49, 50])):
+        data = old_message(1, 1, outer, gzip.compress(inner))
+        assert [record.offset for record in all_records(data)] == offsets
+
+
+@pytest.mark.parametrize("base", [1 << 61, -(1 << 61), (1 << 62) + 1])
+def test_timestamps_beyond_int64_wrap_around(base: int) -> None:
+    """As sums of Java's ``long``."""
+    far = (1 << 63) - 1 if base > 0 else -(1 << 63)
+    data = write_batch([Record(timestamp=0), Record(timestamp=far)])
+    data = data[:27] + base.to_bytes(8, "big", signed=True) + data[35:]
+    wrapped = base + far - (1 << 64 if base > 0 else -1 << 64)
+    assert [record.timestamp for record in all_records(data, verify=False)] == [base, wrapped]
+    assert [record.timestamp for record in read_batches(data, verify=False).records()] == [base, wrapped]
+
+
 def test_missing_codec_raises_missing_codec_error() -> None:
     def missing(name: str) -> Any:
         raise ModuleNotFoundError(f"No module named {name!r}")

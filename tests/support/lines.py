@@ -34,6 +34,16 @@ class Lines:
     def reached(self, site: Site) -> bool:
         return any((site.file, line) in self.ran for line in range(site.first, site.last + 1))
 
+    def includes(self, file: Path, text: str) -> bool:
+        """Return whether a line with this text was executed; the file must have one."""
+        sites = [
+            Site(str(file), number, number, text)
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+            if line.strip() == text
+        ]
+        assert sites, f"{file} has no line {text!r}"
+        return any(map(self.reached, sites))
+
     def missing(self, sites: list[Site]) -> list[str]:
         """Return the sites that were not executed, as text."""
         return [str(site) for site in sorted(sites) if not self.reached(site)]

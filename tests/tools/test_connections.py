@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -28,6 +28,7 @@ from kafka_messages_tools.capture import (
     Exchange,
     Segment,
     framing,
+    matching,
     read_packets,
     reassembly,
     segments,
@@ -348,6 +349,46 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(frame, framing.Frame)
     assert (frame.size, frame.is_request) == (90 << 20, True)
     assert peak < 8 << 20
+
+
+def test_bytes_held_by_all_connections_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each connection holds less than its own limit after a missing byte."""
+    monkeypatch.setattr(reassembly, "MOST_HELD_OF_ALL", 10_000)
+    read, given = 0, 0
+
+    def counted(packets: Iterable[bytes]) -> Iterator[Segment]:
+        nonlocal read
+        for each in segments(read_packets(io.BytesIO(pcap(packets)))):
+            yield each
+            read += bool(each.data)
+
+    packets = [
+        ipv4(segment)
+        for client in range(40_000, 40_050)
+        for talk in [Talk(client=client).open()]
+        for segment in (*talk.segments, talk.made(bytes(1000), at=1))
+    ]
+    most = 0
+    for piece in streams(counted(packets)):
+        given += isinstance(piece, reassembly.TcpSegment) and bool(piece.data)
+        most = max(most, read - given)
+    assert (read, given) == (50, 50)
+    assert most <= 10
+
+
+def test_responses_without_request_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "MOST_UNMATCHED", 3)
+    talk = Talk().open().say(request_bytes(0)).say(response_bytes(0), from_client=False)
+    for number in range(1, 6):
+        talk.say(response_bytes(number), from_client=False)
+    for number in range(1, 6):
+        talk.say(request_bytes(number))
+    found, capture = capture_of(talk.packets())
+    dropped = [(None, False, False)] * 2
+    unanswered = [(1, True, False), (2, True, False)]
+    matched = [(number, True, True) for number in (3, 4, 5)]
+    assert summary(found) == [(0, True, True), *dropped, *matched, *unanswered]
+    assert capture.report.counts["responses without request"] == 2
 
 
 def test_capture_starting_at_syn_ack_is_read() -> None:

@@ -7,6 +7,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -58,8 +59,10 @@ from kafka_messages.protocol import (
 )
 
 from tests.support.cluster import COMMITTED, Cluster
+from tests.support.lines import recording
 from tests.support.random_messages import messages, versions_of
 
+PROXY = Path(_proxy.__file__)
 # Client id, client instance id and tags of request header 3 (KIP-1313), and a body. Header 2 cannot be read from it.
 NEW_HEADER = b"\0\2me" + bytes.fromhex("0a1b2c3d4e5f406182738495a6b7c8d9") + b"\0body"
 
@@ -186,13 +189,19 @@ def test_invalid_utf8_client_id_is_forwarded() -> None:
 
 @pytest.mark.parametrize("decode", [None, []])
 @pytest.mark.parametrize("version", [3, 8, 9, 13])
-def test_produce_without_acks_expects_no_response(decode: list[ApiKey] | None, version: int) -> None:
+@pytest.mark.parametrize("transactional_id", [None, "t"])
+def test_produce_without_acks_expects_no_response(
+    decode: list[ApiKey] | None, version: int, transactional_id: str | None
+) -> None:
     proxy = ProxyConnection(decode)
-    data = encode_request(ProduceRequest(acks=0, transactional_id="t"), version, 1)
-    for _ in range(10):
-        [passing] = proxy.receive_from_client(data)
-        assert isinstance(passing, RequestForwarded)
-        assert not passing.expects_response
+    data = encode_request(ProduceRequest(acks=0, transactional_id=transactional_id), version, 1)
+    with recording(PROXY) as lines:
+        for _ in range(10):
+            [passing] = proxy.receive_from_client(data)
+            assert isinstance(passing, RequestForwarded)
+            assert not passing.expects_response
+    is_unread = lines.includes(PROXY, "request.expects_response = False")
+    assert is_unread == (decode is not None and transactional_id is None)
     assert proxy.unanswered == ()
     [passing] = proxy.receive_from_client(encode_request(ProduceRequest(acks=1), version, 2))
     assert proxy.unanswered == (passing,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from kafka_messages import (
     ApiVersionsResponse,
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
+    CreateTopicsRequest,
     DescribeClusterRequest,
     DescribeClusterResponse,
     DescribeConfigsRequest,
@@ -25,6 +27,7 @@ from kafka_messages import (
     MetadataResponse,
 )
 from kafka_messages._base.message import Message, Response
+from kafka_messages._core import collection
 from kafka_messages.connection import (
     ClientConnection,
     EntityType,
@@ -40,6 +43,7 @@ from kafka_messages.connection import (
 from kafka_messages.enums import ConfigResourceType, CoordinatorType, ErrorCode
 from kafka_messages.errors import EncodeError
 
+from tests.support.lines import recording
 from tests.support.vectors import committed, message_names
 
 Maps = Mapping[EntityType, Mapping[int, int] | Mapping[str, str]]
@@ -81,6 +85,27 @@ def test_swapped_keys_are_found_by_their_new_ids() -> None:
     assert message.brokers.find(1) is second
     assert [each.node_id for each in message.brokers] == [2, 1]
     assert MetadataResponse.read(message.write(13), 13) == message
+
+
+def test_renamed_topic_leaves_another_of_its_old_name() -> None:
+    topic = CreateTopicsRequest.CreatableTopic
+    request = CreateTopicsRequest(topics=[topic(name="x", num_partitions=1), topic(name="x", num_partitions=2)])
+    first, second = request.topics
+    assert request.topics.find(name="x") is first
+    next(iter(entities(request, "topicName"))).value = "y"
+    assert (request.topics.find(name="x"), request.topics.find(name="y")) == (second, first)
+
+
+@pytest.mark.parametrize(("names", "is_kept"), [(("a", "b"), True), (("a", "a"), False), (("a", "new"), False)])
+def test_index_is_kept_if_old_and_new_key_are_unique(names: tuple[str, str], is_kept: bool) -> None:
+    topics = CreateTopicsRequest(topics=[CreateTopicsRequest.CreatableTopic(name=name) for name in names])
+    topics.topics.find(name="a")
+    module = Path(collection.__file__)
+    with recording(module) as lines:
+        next(iter(entities(topics, "topicName"))).value = "new"
+    assert lines.includes(module, "index[after] = index.pop(before)") == is_kept
+    assert topics.topics.find_all(name="new") == [each for each in topics.topics if each.name == "new"]
+    assert topics.topics.find_all(name="a") == [each for each in topics.topics if each.name == "a"]
 
 
 def test_only_types_with_a_map_are_replaced() -> None:
