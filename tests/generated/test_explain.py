@@ -380,3 +380,10 @@ def test_damaged_compressed_records_are_noted() -> None:
     ]
     assert leaf.unpacked is None
     assert "not decoded: batch at byte 0: the gzip data is damaged" in leaf.note
+
+
+@pytest.mark.parametrize("token", [b"\0admin\0secret", b"n,,n=user,r=abcdefgh"])
+def test_unknown_header_may_be_a_sasl_token(token: bytes) -> None:
+    found = explain_request(token)
+    assert str(found.error) == "unknown request header; this may be a SASL token"
+    assert token.hex() not in found.text()

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import kafka_messages
+import pytest
 from kafka_messages._base.message import Message
 from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 
@@ -89,3 +90,10 @@ def test_structs_with_host_and_port_are_endpoints() -> None:
     with_host = {struct for struct, field in fields() if field.name == "host"}
     with_port = {struct for struct, field in fields() if field.name == "port"}
     assert {f"{name}.{struct}" for name, struct in found} == with_host & with_port
+
+
+def test_struct_field_has_no_default_value() -> None:
+    (field,) = (each for each in descriptors()["UpdateRaftVoterResponse"].fields if each.name == "current_leader")
+    with pytest.raises(LookupError) as caught:
+        field.default()
+    assert str(caught.value) == "the default of a struct field is its struct with every field at its default"

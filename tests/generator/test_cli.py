@@ -274,8 +274,9 @@ def test_file_name_with_special_characters_is_rejected(
     path.write_text(json.dumps(PROBE))
     assert cli.main(["generate", "--specs", str(tmp_path / "specs"), "--output", str(tmp_path / "out")]) == 1
     shown = str(path).replace("\n", "\\n")
-    line = f"{shown}:1: $: the generated package cannot contain the file {name!r}; rename it with letters, digits, dots"
-    assert capsys.readouterr().err.startswith(f"{line} and dashes\n1 problem(s)")
+    what = f"the generated package cannot contain the file {name!r}"
+    line = f"{shown}:1: $: {what}; rename it with letters, digits, dots and dashes"
+    assert capsys.readouterr().err.startswith(f"{line}\n1 problem(s)")
 
 
 def test_folder_with_json_suffix_is_searched(tmp_path: Path) -> None:

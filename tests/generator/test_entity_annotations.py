@@ -134,3 +134,22 @@ def test_valid_entries_are_resolved_to_fields(tmp_path: Path) -> None:
         EntityField("AskResponse", "AskResponse", "count", "brokerId"),
         EntityField("AskResponse", "AskResponse", "keys", "", "AskRequest", "mode", ((2, "groupId"),)),
     )
+
+
+@pytest.mark.parametrize(
+    ("types", "text"),
+    [
+        (
+            {"order": "number"},
+            "entity type order needs a field type; use one of bool, int8, int16, uint16, int32, uint32, int64, float64, "
+            "uuid, string, bytes, records",
+        ),
+        ({"topicName": "string"}, "entity type topicName is predefined; remove it"),
+    ],
+)
+def test_invalid_entity_types_are_rejected(types: dict[str, str], text: str, tmp_path: Path) -> None:
+    specs = write_specs(tmp_path, message(field("A"), name="Probe"))
+    (specs / "entity-types.json").write_text(json.dumps(types))
+    with pytest.raises(SpecError) as caught:
+        definitions.load(specs)
+    assert [each.message for each in caught.value.problems] == [text]

@@ -166,6 +166,12 @@ def test_descriptions_apply_to_messages_of_older_releases(tmp_path: Path) -> Non
     assert [each.message for each in caught.value.problems] == [
         "Gone.B does not exist, or already has a description; remove this entry"
     ]
+    path.write_text(json.dumps({"Gone": {"fields": "A"}}))
+    with pytest.raises(SpecError) as caught:
+        definitions.load(new, more=[old])
+    assert [each.message for each in caught.value.problems] == [
+        "expected an object of names and strings, found string 'A'"
+    ]
 
 
 def test_history_component_requires_older_releases(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import importlib.util
 import json
@@ -227,3 +228,34 @@ print(*sorted({name.split(".")[1] for name in names}))
     needed += ["enums"] if "protocol" in components else []  # for error codes
     expected = sorted({*basic, *needed, *(part for part in components.split(",") if part)})
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, expected, "")
+
+
+def test_package_without_history_and_with_a_removed_api(tmp_path: Path) -> None:
+    api = {"apiKey": 7, "validVersions": "0", "flexibleVersions": "none"}
+    gone = api | {"apiKey": 8, "validVersions": "none"}
+    write_specs(
+        tmp_path / "specs",
+        message(field("A"), name="AskRequest", type="request", listeners=["broker"], **api),
+        message(field("A"), name="AskResponse", type="response", **api),
+        message(name="GoneRequest", type="request", listeners=["broker"], **gone),
+        message(name="GoneResponse", type="response", **gone),
+    )
+    (tmp_path / "specs" / "package.toml").write_text(
+        '[package]\ncomponents = ["connection"]\n[protocol]\nheaders = "kafka"\n'
+    )
+    package = unique_name()
+    words = ["--specs", str(tmp_path / "specs"), "--output", str(tmp_path / "out"), "--package", package]
+    assert cli.main(["generate", *words]) == 0
+    import_package(tmp_path / "out" / "src", package)
+    protocol, connection = (importlib.import_module(f"{package}.{name}") for name in ("protocol", "connection"))
+    with pytest.raises(protocol.UnknownApiError) as caught:
+        _ = protocol.api("Gone").request_class
+    assert str(caught.value) == "GoneRequest has no class: the API Gone was removed"
+    with pytest.raises(protocol.UnsupportedRequestError) as caught:
+        protocol.decode_request(bytes.fromhex("0008 0000 00000001 ffff"))
+    assert str(caught.value) == "GoneRequest has no version 0: the API was removed"
+    with pytest.raises(ValueError, match=r"^this package was") as caught:
+        connection.announce(release="4.0.0")
+    assert str(caught.value) == (
+        "this package was generated without the component history, which is needed for release 4.0.0"
+    )

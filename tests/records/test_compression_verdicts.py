@@ -126,12 +126,16 @@ MESSAGES = {
     "gzip: header flags 2, wrong checksum": "the gzip data is damaged: header checksum mismatch at byte 10",
     "gzip: wrong size": "the gzip data is damaged: checksum or size mismatch at byte 47",
     "snappy: 15 bytes of a stream behind": "truncated snappy header, or a version below 1, at byte 62",
+    "snappy: wrong length": "the snappy data is damaged: snappy: corrupt input "
+    "(header mismatch; expected 91 decompressed bytes but got 90)",
     "snappy: second block cut": "snappy block of 24 bytes, only 23 bytes left",
     "lz4: skippable frame first": "the lz4 data does not start with a frame",
     "lz4: linked blocks": "lz4 flags 0x40 are not supported; only version 1 with independent blocks",
     "lz4: block size 0x30": "unknown lz4 block size 0x30",
     "lz4: first 5 bytes": "the lz4 header is truncated",
     "lz4: flags 0x60, wrong header checksum": "lz4 header checksum mismatch",
+    "lz4: stored block of too many bytes": "lz4 block of 65537 bytes at byte 11, at most 79 possible",
+    "lz4: wrong size of a block": "the lz4 data is damaged: Decompression failed. Input invalid or too long?",
     "lz4: wrong checksum of the first block": "lz4 block checksum mismatch at byte 39",
     "lz4: flags 0x60 without the last 4 bytes": "the lz4 data is truncated: its 88 bytes have no end mark",
     "lz4: flags 0x64 without the last 1 bytes": "the lz4 data is truncated: its 95 bytes have no end mark",
@@ -145,6 +149,15 @@ def test_message_names_the_rule(name: str) -> None:
     payload = next(payload for payload, _ in STORED if payload.name == name)
     refused = verdict_of(objects, payload)
     assert refused == ("refused", f"RecordBatch v{payload.magic}: batches[0]: batch at byte 0: {MESSAGES[name]}")
+
+
+def test_snappy_length_has_at_most_5_bytes() -> None:
+    texts = [verdict_of(objects, Payload("long length", 2, b"\xff" * count + b"\0"))[1] for count in (3, 5)]
+    start = "RecordBatch v2: batches[0]: batch at byte 0:"
+    assert texts == [
+        f"{start} 4 bytes of snappy data cannot decompress to 2097151 bytes",
+        f"{start} the snappy length is a varint of more than 5 bytes",
+    ]
 
 
 @pytest.mark.skipif(

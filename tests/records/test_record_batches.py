@@ -6,6 +6,7 @@ import gzip
 import io
 import random
 import re
+import zlib
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -200,6 +201,13 @@ def old_message(magic: int, codec: int, offset: int, value: bytes) -> bytes:
     return encode._message(magic, codec, offset, (0, 0, None, value, ()), None)
 
 
+def changed(place: int, length: int) -> bytes:
+    """Return a message of format 1 with a valid checksum and another length at ``place``: 26 for the key, 30 the value."""
+    message = old_message(1, 0, 0, b"v")
+    message = message[:place] + length.to_bytes(4, "big") + message[place + 4 :]
+    return message[:12] + zlib.crc32(message[16:]).to_bytes(4, "big") + message[16:]
+
+
 @pytest.mark.parametrize(
     ("inner", "text"),
     [
@@ -210,6 +218,8 @@ def old_message(magic: int, codec: int, offset: int, value: bytes) -> bytes:
         (old_message(1, 1, 0, b"v"), "inner message 0 is compressed, but only the outer message may be"),
         (old_message(1, 0, 3, b"v"), "the offset 2 of the compressed message is below the last relative offset, 3"),
         (old_message(1, 0, 0, b"v")[:-1] + b"w", "checksum mismatch of inner message 0"),
+        (changed(30, 3), "the lengths of key and value do not match the message"),
+        (changed(26, 7), "the lengths of key and value do not match the message"),
     ],
 )
 def test_invalid_inner_messages_raise(inner: bytes, text: str) -> None:
@@ -217,6 +227,19 @@ def test_invalid_inner_messages_raise(inner: bytes, text: str) -> None:
     with pytest.raises(BatchDecodeError) as caught:
         batch.records()
     assert str(caught.value) == f"RecordBatch v1: batches[0]: batch at byte 0: {text}"
+
+
+def test_compressed_message_with_wrong_lengths_raises() -> None:
+    data = bytearray(old_message(1, 1, 0, gzip.compress(old_message(1, 0, 0, b"v"))))
+    data[33] += 1  # the length of the value
+    (batch,) = read_batches(bytes(data), verify=False)
+    for read in (batch.records, batch.decompressed):
+        with pytest.raises(BatchDecodeError) as caught:
+            read()
+        assert str(caught.value) == (
+            "RecordBatch v1: batches[0]: batch at byte 0: "
+            "the lengths of key and value do not match the compressed message"
+        )
 
 
 def test_outer_offset_0_leaves_absolute_inner_offsets() -> None:

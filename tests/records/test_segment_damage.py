@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
+pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
-from kafka_records import CorruptSegmentError
+from kafka_records import BatchEncodeError, CorruptSegmentError
 from kafka_records.segments import chain, frames, reader
 from kafka_records.segments.batch_headers import read_batch_headers
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
@@ -386,3 +386,11 @@ def test_header_changed_during_a_read_is_corrupt(
     with read(io.BytesIO(data)) as reader, pytest.raises(CorruptSegmentError) as caught:
         list(reader)
     assert str(caught.value) == f"<segment>: batch at byte {changed}: {CHANGED}"
+
+
+def test_table_without_a_column_of_records_is_rejected() -> None:
+    with pytest.raises(BatchEncodeError) as caught:
+        write_batches(pa.table({"text": ["a"]}))
+    assert (
+        str(caught.value) == "records: expected at least one of the columns key, value, offset, timestamp and headers"
+    )

@@ -80,6 +80,15 @@ def test_slices_with_nulls_are_redacted() -> None:
     assert len(redacted(column.slice(3, 0), km.ConfigRecord)) == 0
 
 
+def test_views_of_lists_are_rejected() -> None:
+    column = pa.StructArray.from_arrays([pa.array([["a"]], pa.list_view(pa.string()))], names=["configs"])
+    with pytest.raises(TypeError) as caught:
+        redacted(column, km.DescribeConfigsResponse)
+    assert str(caught.value) == (
+        "configs: list_view<item: string> is not a type that decode returns; cast it to a list before redaction"
+    )
+
+
 def test_slices_of_lists_are_redacted() -> None:
     results = [
         DescribeConfigsResult(

@@ -101,6 +101,14 @@ def test_git_timeout_exits_with_3(
     assert capsys.readouterr().err == ("git:HEAD: git rev-parse timed out after 300 seconds\nnothing was compared\n")
 
 
+def test_missing_git_exits_with_3(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(repository / "nowhere"))
+    assert run("--old", "git:HEAD", "--new", "own") == 3
+    assert capsys.readouterr().err == "git:HEAD: git is required; install it\nnothing was compared\n"
+
+
 def test_absolute_symlink_in_git_revision_exits_with_3(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

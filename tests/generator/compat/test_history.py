@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -174,9 +174,24 @@ def test_error_codes_record_their_first_release_and_the_release_that_removed_the
     }
     with pytest.raises(store.HistoryError, match=r"^error code BACK is 8 in 3\.0\.0, and was 7 before$"):
         store.write(tmp_path, {}, codes | {"3.0.0": {"BACK": 8}})
-    (tmp_path / store.ERROR_CODES).write_text("[]")
-    with pytest.raises(store.HistoryError, match=r"invalid table of error codes"):
-        store.read_error_codes(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("read", "name", "what"),
+    [
+        (store.read_error_codes, store.ERROR_CODES, "invalid table of error codes"),
+        (store.read_older, store.OLDER, "invalid table of versions and sources"),
+    ],
+)
+def test_malformed_tables_raise_history_error(
+    read: Callable[[Path], object], name: str, what: str, tmp_path: Path
+) -> None:
+    assert read(tmp_path) == {}
+    (tmp_path / name).write_text("[]")
+    with pytest.raises(store.HistoryError) as caught:
+        read(tmp_path)
+    reason = """AttributeError("'list' object has no attribute 'items'")"""
+    assert str(caught.value) == f"{tmp_path / name}: {what}: {reason}"
 
 
 @pytest.fixture(scope="module")

@@ -110,7 +110,7 @@ def encode_batch(
         if timestamp > highest:
             highest = timestamp
         elif timestamp < _LOWEST:
-            raise ValueError(f"{timestamp} does not fit into 64 bits")
+            raise ValueError  # ``culprit`` names the record
         if key is not None and type(key) is not bytes:
             key = _plain(key)
         if value is not None and type(value) is not bytes:

@@ -11,7 +11,7 @@ from .arrays import elements
 from .build import SchemaBuilder
 from .descriptors import FieldDescriptor, HasDescriptor, class_in, descriptor_of, message_class
 from .error_location import explain_write
-from .loops import Loops, Spot, array_class, is_late, path_of
+from .loops import Loops, Spot, array_class, is_late
 from .struct import is_default
 from .types import SchemaError
 
@@ -49,9 +49,9 @@ def _nothing(message: object) -> tuple[UnsupportedField, ...]:
 
 
 def _check(struct: object, kind: str, place: ValuePath) -> None:
-    # Accept other structs: they may have the same fields.
+    # Accept other structs: they may have the same fields. ``explain_write`` names the place of anything else.
     if not isinstance(struct, StructBase):
-        raise SchemaError("expected a struct of this package").inside(f".{path_of(place)}")
+        raise AttributeError
 
 
 def _listed(value: object, place: ValuePath) -> list[object]:

@@ -57,8 +57,8 @@ def _strangers(
 def _stranger(wanted: type[StructBase], found: object) -> SchemaError:
     if type(found).__name__ != wanted.__name__:
         return SchemaError(f"expected {wanted.__name__}, got {summary(found)}")
-    modules = (cls.__module__.rpartition(".")[2] for cls in (wanted, type(found)))
-    return SchemaError("expected {0} of {1}, got {0} of {2}".format(wanted.__name__, *modules))
+    one, other = (f"{cls.__name__} of {cls.__module__.rpartition('.')[2]}" for cls in (wanted, type(found)))
+    return SchemaError(f"expected {one}, got {other}")
 
 
 def check_absent(
