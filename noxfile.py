@@ -155,15 +155,16 @@ def install_tests(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Run the slow tests: -- interop, classic, connect, fuzz, browser or pythons selects a part, with its options.
+    """Run the slow tests: -- interop, classic, connect, fuzz, browser, pythons or mutations selects a part, with options.
 
     interop: a real broker and third-party clients (needs Maven, a JDK, Go, Rust); classic: all Spark tests without Connect
     and without the native core; connect: the slow Spark tests with both; fuzz: ten minutes with sanitizers, and the
     slow tests of the core and of compat (needs a C compiler); browser: the site (needs npm and Chromium); pythons: the
-    tests of the core on Debian's CPython 3.13 to 3.15, unpacked into .work (needs Debian and a C compiler).
+    tests of the core on Debian's CPython 3.13 to 3.15, unpacked into .work (needs Debian and a C compiler); mutations:
+    random mutants, each of which a test must fail with, for 20 minutes.
     """
     parts = {"interop": interop, "classic": classic, "connect": connect, "fuzz": long_fuzz, "browser": browser}
-    parts["pythons"] = pythons
+    parts |= {"pythons": pythons, "mutations": mutations}
     names = session.posargs[:1] or parts
     for name in names:
         if name not in parts:
@@ -208,6 +209,12 @@ def browser(session: nox.Session, *options: str) -> None:
 def pythons(session: nox.Session, *options: str) -> None:
     install(session, *UPSTREAM, *groups("tests", "release", "platforms"))
     session.run("python", "-m", "tests.support.debian_pythons", *options)
+
+
+def mutations(session: nox.Session, *options: str) -> None:
+    install_tests(session)
+    session.install(*groups("mutations"))
+    session.run("python", "-m", "tests.mutations", *options)
 
 
 @nox.session

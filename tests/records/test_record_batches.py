@@ -145,6 +145,26 @@ def test_batch_header_fields_are_read() -> None:
     assert repr(batch) == f"<Batch 0 at byte 0: format 2, {len(data)} bytes, offsets 40 to 42, none>"
 
 
+@pytest.mark.parametrize(("magic", "horizon"), [(2, 1_700_000_000_000), (2, None), (1, None), (0, None)])
+def test_only_batches_with_the_flag_have_a_delete_horizon(magic: int, horizon: int | None) -> None:
+    (batch,) = read_batches(write_batch(PLAIN[:1], magic=magic, delete_horizon=horizon))
+    assert batch.delete_horizon == horizon
+
+
+def test_tuple_is_no_record() -> None:
+    fields: Any = (-1, -1, None, None, ())
+    with pytest.raises(BatchEncodeError) as caught:
+        write_batch([fields])
+    assert str(caught.value) == "records[0]: expected a Record, got tuple"
+
+
+def test_reader_has_no_incomplete_batch_before_the_end() -> None:
+    reader = read_batches(write_batch(PLAIN)[:-1])
+    assert reader.incomplete == 0
+    assert list(reader) == []
+    assert reader.incomplete == len(write_batch(PLAIN)) - 1
+
+
 def test_base_offset_is_changed_without_a_new_checksum() -> None:
     data = write_batch(RECORDS)
     moved = with_base_offset(data, 1000, leader_epoch=4)
