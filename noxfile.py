@@ -96,22 +96,10 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Run strict mypy on hand-written code, the package and a sample client; pyright on package and client."""
     install(session, *PAGES, "./packages/upstream", *groups("types", "tests", "arrow", "spark-client"), "nox")
-    adapters = ("adapter_kafka_messages_native", "adapter_kafka_python", "adapter_kio")  # imported by name
-    scripts = [
-        "compare",
-        "batches",
-        "other_languages",
-        "imports",
-        "encodings",
-        "plots",
-        "speed_chart",
-        "samples",
-        "parallel",
-    ]
-    benchmarks = [f"benchmarks/{name}.py" for name in (*scripts, *adapters)]
     session.run("kafka-message-generator", "generate", *PROPOSALS)
     session.run("mypy", "-p", "kafka_message_generator", "-p", "tests.support", "-p", "tests.fuzz")
-    session.run("mypy", "noxfile.py", *benchmarks)
+    scripts = chain.from_iterable(Path(folder).glob("*.py") for folder in ("benchmarks", "examples"))
+    session.run("mypy", "noxfile.py", *map(str, sorted(scripts)))
     ours = (
         "kafka_records",
         "kafka_messages_tools",
@@ -126,7 +114,7 @@ def types(session: nox.Session) -> None:
     session.run("mypy", "packages/vectors/src/kafka_protocol_vectors")
     session.run("mypy", "generated/src/kafka_messages")
     session.run("mypy", ".work/proposals/src/kafka_messages_proposals")
-    session.run("mypy", "tests/typing/client.py", "examples/decode_response.py")
+    session.run("mypy", "tests/typing/client.py")
     session.run("pyright", "-p", "tests/typing")
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable, Sequence
 from io import BytesIO
 from statistics import median
 from time import process_time_ns
+from typing import Any
 
 import kafka_messages
 from kafka.protocol.consumer.group import HeartbeatRequest as TheirRequest
@@ -40,7 +41,7 @@ Call = Callable[[], object]
 
 def kio_decoding(key: Hashable, header: type, message: type, data: bytes) -> Call:
     """Return a call that finds the readers of a frame by ``key``, and reads header and message."""
-    readers = {key: (entity_reader(header), entity_reader(message))}
+    readers: dict[Hashable, tuple[Any, Any]] = {key: (entity_reader(header), entity_reader(message))}
 
     def decode() -> object:
         of_header, of_message = readers[data[:4] if isinstance(key, bytes) else key]
@@ -148,7 +149,7 @@ def main() -> None:
     parser.add_argument("--before", metavar="FOLDER", help="compare with the package in this folder")
     options = parser.parse_args()
     print(f"Heartbeat v{VERSION}, {implementation()}\n")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     if options.before:
         now = os.path.dirname(os.path.dirname(os.path.abspath(kafka_messages.__file__)))
         rounds = [(measured_in(options.before), measured_in(now)) for _ in range(options.rounds)]

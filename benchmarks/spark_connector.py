@@ -146,8 +146,8 @@ def queries(spark: SparkSession, logs: Path, topic: Topic, records: int, bootstr
 
     def ready() -> DataFrame:
         one = min((logs / f"{topic.name}-0").glob("*.log"))
-        options = {"path": str(one), "rows": records // PARTITIONS, "partitions": PARTITIONS}
-        return spark.read.format("ready_batches").schema(schema(*COLUMNS)).options(**options).load()
+        reader = spark.read.format("ready_batches").schema(schema(*COLUMNS))
+        return reader.options(path=str(one), rows=records // PARTITIONS, partitions=PARTITIONS).load()
 
     return {PEER: connector, LOG: log("kafka_log"), PURE: log("kafka_log_pure"), FLOOR: ready}
 

@@ -231,7 +231,8 @@ def ready_function(workload: Workload) -> Transformation:
     def function(data: pa.Array) -> pa.Array:
         return ready.structs(data)
 
-    return lambda df: df.select(arrow_udf(function, returnType=ready.type)("kafka").alias("m"))
+    udf: Any = arrow_udf  # its annotation does not include structs
+    return lambda df: df.select(udf(function, returnType=ready.type)("kafka").alias("m"))
 
 
 def ready_batches(workload: Workload) -> Transformation:

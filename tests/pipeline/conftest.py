@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from growing_log import Log
     from pyspark.sql import SparkSession
+
+    from tests.pipeline.growing_log import Log
 
 NEEDED = ("pyspark", "kafka_messages_spark", "pyarrow", "numpy")
 ON_CONNECT = os.environ.get("TESTS_ON_CONNECT") == "1"
@@ -51,7 +52,9 @@ def spark() -> Iterator[SparkSession]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_TESTING"] = "1"  # a Spark Connect server then uses any free port
     # Workers import functions of the test modules by name.
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(Path(__file__).parents[2]), str(Path(__file__).parent), os.environ.get("PYTHONPATH")])
+    )
     builder = SparkSession.builder.appName("tests/pipeline")
     builder = builder.remote("local[2]") if ON_CONNECT else builder.master("local[2]")
     if ON_CONNECT:
@@ -69,6 +72,6 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture
 def log(tmp_path: Path) -> Log:
     """Return a growing log in its own folder."""
-    from growing_log import Log
+    from tests.pipeline.growing_log import Log
 
     return Log(tmp_path / "orders-0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from struct import pack
+from typing import Any
 
 from kafka_messages import ProducerSnapshot
 from kafka_records.crc import checksum
@@ -58,7 +59,7 @@ def write_indexes(log: Path, interval: int = 0, fill: int = 0) -> list[Path]:
     return [file for file in log.iterdir() if file.suffix != ".log"]
 
 
-def batches_of(file: Path) -> Iterator[dict[str, object]]:
+def batches_of(file: Path) -> Iterator[dict[str, Any]]:
     with read_batch_headers(str(file)) as found:
         for batch in found:
             yield from batch.to_pylist()

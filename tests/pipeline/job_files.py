@@ -38,13 +38,12 @@ def data(
     rows = [{"value": b"v%d" % (offset + each), "timestamp": at(seconds + each)} for each in range(count)]
     if producer < 0:
         return write_batches(rows, base_offset=offset, **more)
-    of_producer = {"producer_id": producer, "producer_epoch": epoch, "base_sequence": sequence}
-    return write_batches(rows, base_offset=offset, is_transactional=transactional, **of_producer, **more)
+    more |= {"producer_id": producer, "producer_epoch": epoch, "base_sequence": sequence}
+    return write_batches(rows, base_offset=offset, is_transactional=transactional, **more)
 
 
 def marker(kind: str, offset: int, seconds: float, producer: int, epoch: int = 0) -> bytes:
-    times = {"offset": offset, "timestamp": at(seconds)}
-    return write_control_batch(kind, **times, producer_id=producer, producer_epoch=epoch)
+    return write_control_batch(kind, offset=offset, timestamp=at(seconds), producer_id=producer, producer_epoch=epoch)
 
 
 def coordinator(offset: int, seconds: float, key: Any, value: Any = None, version: int | None = None) -> bytes:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import kafka_messages
 import pytest
-from job_files import at, data, of_epoch, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
@@ -26,6 +25,7 @@ from kafka_messages_spark.jobs import segments as segments_job
 from kafka_messages_spark.jobs import transactions as transactions_job
 from kafka_messages_spark.sources._checkpoint_files import places_of
 from kafka_messages_spark.sources._files import File
+from tests.pipeline.job_files import at, data, of_epoch, segment
 
 
 def commits(folder: Path, **offsets: int) -> None:

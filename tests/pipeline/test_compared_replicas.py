@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from job_files import at, of_epoch, segment
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses.replicas import CHECKS
 from kafka_messages_spark.analyses.replicas._logs import compare_logs
 from kafka_messages_spark.jobs.replicas import main
+from tests.pipeline.job_files import at, of_epoch, segment
 
 WATERMARKS, EPOCHS, CLEANER = (
     f"{name}-checkpoint" for name in ("replication-offset", "leader-epoch", "cleaner-offset")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import kafka_messages
 import pytest
-from job_files import at, data, marker, metadata, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -16,10 +15,11 @@ from kafka_messages_spark.jobs import _job, segments
 from kafka_messages_spark.jobs._errors import message_of
 from kafka_messages_spark.jobs._report import JobReport
 from kafka_messages_spark.jobs.internal_topics import main
+from tests.pipeline.job_files import at, data, marker, metadata, segment
 
-batch_writer = pytest.importorskip(
-    "kafka_records.segments.batch_writer", reason="nothing writes segments for the tests"
-)
+pytest.importorskip("kafka_records.segments.batch_writer", reason="nothing writes segments for the tests")
+
+from kafka_records.segments import batch_writer
 
 REPORT = """\
 Records of an internal topic
@@ -36,7 +36,6 @@ unreadable           2           0         2             4            4
 def test_internal_topics_job_writes_tables_and_report(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert spark
     keys = [kafka_messages.OffsetCommitKey(group=name, topic="orders", partition=1) for name in ("a", "b", "a")]
     pairs = [write_coordinator_record(key, kafka_messages.OffsetCommitValue(offset=7), 4) for key in keys]
     pairs += [write_coordinator_record(keys[1]), (b"\x00\x63", b"?")]
@@ -77,8 +76,14 @@ def test_latest_ignores_aborted_and_open_transactions(
         records = [{"key": name, "value": value, "timestamp": at(record_offset)}]
         if producer < 0:
             return batch_writer.write_batches(records, base_offset=record_offset)
-        of_producer = {"producer_id": producer, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
-        return batch_writer.write_batches(records, base_offset=record_offset, **of_producer)
+        return batch_writer.write_batches(
+            records,
+            base_offset=record_offset,
+            producer_id=producer,
+            producer_epoch=0,
+            base_sequence=0,
+            is_transactional=True,
+        )
 
     log = [commit(group, 5, offset) for offset, group in enumerate(("aborted", "committed", "open"))]
     log += [commit("aborted", 9, 3, 7), commit("committed", 9, 4, 8), commit("open", 9, 5, 9)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 
 import kafka_messages as km
 import pytest
-from job_files import at, coordinator, data, marker, segment
 from kafka_messages.internal_topics import read_coordinator_record
 from kafka_records import Batch, MissingCodecError, Record, read_batches, write_batch
 from kafka_records.crc import plain_crc32c
@@ -21,6 +20,7 @@ from kafka_records.segments.names import ending_of, topic_of
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.jobs.batching import main
+from tests.pipeline.job_files import at, coordinator, data, marker, segment
 from tests.support.cluster import COMMITTED, Cluster
 
 HEADER = 61
@@ -74,7 +74,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Any
     return lambda name: [row.asDict() for row in spark.read.parquet(f"{out}/t/{name}").collect()]
 
 
-LEVELS = {
+LEVELS: dict[str, Callable[[Written], tuple[object, ...]]] = {
     "topics": lambda each: (each.topic,),
     "partitions": lambda each: (each.topic, each.partition),
     "producers": lambda each: (each.topic, each.batch.producer_id),
@@ -84,7 +84,7 @@ LEVELS = {
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_sums_equal_a_plain_computation(level: str, example: tuple[Cluster, list[Written]], tables: Any) -> None:
-    wanted = defaultdict(list)
+    wanted: defaultdict[tuple[object, ...], list[Written]] = defaultdict(list)
     for each in example[1]:
         wanted[LEVELS[level](each)].append(each)
     found = {tuple(list(row.values())[: len(next(iter(wanted)))]): row for row in tables(level) if row["batches"]}
@@ -152,12 +152,12 @@ def test_dead_records_equal_a_plain_computation(example: tuple[Cluster, list[Wri
 
 
 def test_offsets_by_group_equal_a_plain_computation(example: tuple[Cluster, list[Written]], tables: Any) -> None:
-    wanted: Counter[tuple[str, str | None]] = Counter()
-    sizes: Counter[tuple[str, str | None]] = Counter()
+    wanted: Counter[tuple[Any, str | None]] = Counter()
+    sizes: Counter[tuple[Any, str | None]] = Counter()
     for records in logs(example[1], {OFFSETS}).values():
         for record in records.values():
             key = read_coordinator_record("group-coordinator", record.key, None).key
-            group = getattr(key, "group", None) or key.group_id
+            group = getattr(key, "group", None) or getattr(key, "group_id", None)
             place = group, key.topic if isinstance(key, km.OffsetCommitKey) else None
             wanted[place] += 1
             sizes[place] += record.bytes

@@ -117,7 +117,7 @@ def tables(spark: SparkSession) -> dict[str, dict[str, DataFrame]]:
 def test_every_table_column_is_documented(spark: SparkSession) -> None:
     for job, of_job in tables(spark).items():
         assert sorted(of_job) == sorted(import_module(f"kafka_messages_spark.jobs.{job}").TABLES)
-        documented = {}
+        documented: dict[str, list[str]] = {}
         for line in section(job).splitlines():
             if found := re.match(r"\| `(\w+)`(?:, `(\w+)`)? \| .* \| (`.*) \|$", line):
                 documented |= {name: re.findall(r"`(\w+)`", found[3]) for name in found.groups()[:2] if name}
@@ -138,10 +138,8 @@ def test_every_option_is_documented(job: str) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("job", JOBS[:-1])
-def test_documented_report_matches_the_output(
-    spark: SparkSession, job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert spark
+@pytest.mark.usefixtures("spark")
+def test_documented_report_matches_the_output(job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = re.search(
         rf"```sh\npython -m kafka_messages_spark\.jobs\.{job} (.*)\n```\n\n```\n((?:.*\n)*?)```\n", section(job)
     )

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from job_files import coordinator, segment
 from kafka_messages.messages.metadata_response import MetadataResponsePartition, MetadataResponseTopic
 from kafka_messages.protocol import encode_request, encode_response
 from kafka_records.segments.batch_writer import write_batches
@@ -24,6 +23,7 @@ from kafka_messages_spark.analyses import encodings
 from kafka_messages_spark.analyses.encodings._sums import Sums, varint_sizes
 from kafka_messages_spark.jobs._charts.encodings import pictures
 from kafka_messages_spark.jobs.encodings import main
+from tests.pipeline.job_files import coordinator, segment
 
 
 def plain_size(value: int, bits: int, *, zigzag: bool) -> int:

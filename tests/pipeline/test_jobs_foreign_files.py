@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from job_files import data, segment
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.jobs import _job, groups, segments, transactions
 from kafka_messages_spark.sources._segment_ranges import is_foreign
+from tests.pipeline.job_files import data, segment
 
 TEXT = b"[2026-11-21 11:48:40,001] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
 BATCH = data(0, transactional=False)
@@ -44,10 +44,8 @@ def test_missing_file_is_not_foreign(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_server_log_is_skipped_and_listed(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert spark
+@pytest.mark.usefixtures("spark")
+def test_server_log_is_skipped_and_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     segment(tmp_path, "t-0", data(0))
     for place in ("controller.log", "server.log", "t-0/notes.log"):
         (tmp_path / place).write_bytes(TEXT * 3)

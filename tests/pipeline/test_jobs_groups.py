@@ -9,7 +9,6 @@ from random import Random
 
 import kafka_messages
 import pytest
-from job_files import START, at, coordinator, data, marker, of_epoch, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.messages.group_metadata_value import MemberMetadata
 from kafka_records.segments.batch_writer import write_batches
@@ -18,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses import groups
 from kafka_messages_spark.jobs.groups import main
+from tests.pipeline.job_files import START, at, coordinator, data, marker, of_epoch, segment
 
 
 def commit(group: str, offset: int | None, seconds: float, partition: int = 0) -> tuple[bytes, bytes | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -37,7 +37,7 @@ def logs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(spark: SparkSession, tmp_path: Path, logs: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Runner]:
+def run(spark: SparkSession, tmp_path: Path, logs: Path, capsys: pytest.CaptureFixture[str]) -> Runner:
     numbers = iter(range(100))
 
     def run(job: str, *options: str) -> tuple[str, dict[str, DataFrame]]:

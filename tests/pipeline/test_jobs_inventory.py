@@ -8,7 +8,6 @@ from uuid import UUID
 
 import kafka_messages as km
 import pytest
-from job_files import at, coordinator, data, marker, metadata, of_epoch, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_records.segments.batch_writer import write_batches
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -16,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from kafka_messages_spark.jobs import batching
 from kafka_messages_spark.jobs.inventory import main
+from tests.pipeline.job_files import at, coordinator, data, marker, metadata, of_epoch, segment
 from tests.support.leaks import leaked, secret
 
 DAY = 86_400
@@ -25,8 +25,15 @@ BOTH, ONE = [1, 2], [1]
 
 
 def partition(topic: str, number: int, replicas: list[int]) -> km.PartitionRecord:
-    fields = {"isr": replicas[:1], "leader": 1, "leader_epoch": 0, "partition_epoch": 0}
-    return km.PartitionRecord(partition_id=number, topic_id=IDS[topic], replicas=replicas, **fields)
+    return km.PartitionRecord(
+        partition_id=number,
+        topic_id=IDS[topic],
+        replicas=replicas,
+        isr=replicas[:1],
+        leader=1,
+        leader_epoch=0,
+        partition_epoch=0,
+    )
 
 
 def setting(topic: str, name: str, value: str | None, kind: int = 2) -> km.ConfigRecord:

@@ -93,7 +93,8 @@ def test_local_mode_gives_equal_reports_and_tables(
     names = sorted(place.name for place in (tmp_path / "usual").iterdir())
     assert names == sorted(place.name for place in (tmp_path / "small").iterdir())
     for name in names:
-        assertDataFrameEqual(*(spark.read.parquet(str(tmp_path / way / name)) for way in ("small", "usual")))
+        small, wanted = (spark.read.parquet(str(tmp_path / way / name)) for way in ("small", "usual"))
+        assertDataFrameEqual(small, wanted)
 
 
 def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
@@ -109,10 +110,10 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame | None]:
 
 
 @CLASSIC
+@pytest.mark.usefixtures("spark")
 def test_inputs_with_many_decoded_bytes_are_read_by_spark(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert spark
     argv = ["transaction_state", LOGS, "--quiet"]
     assert internal_topics.main(argv) == 0
     report = capsys.readouterr().out

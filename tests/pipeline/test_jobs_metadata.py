@@ -11,7 +11,6 @@ from uuid import UUID
 
 import kafka_messages as km
 import pytest
-from job_files import at, metadata, segment
 from kafka_messages.messages.client_quota_record import EntityData
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
@@ -22,6 +21,7 @@ from kafka_messages_spark.analyses.metadata._events import RULES
 from kafka_messages_spark.analyses.metadata._names import name_of
 from kafka_messages_spark.columns._records import columns_of
 from kafka_messages_spark.jobs.metadata_diff import main
+from tests.pipeline.job_files import at, metadata, segment
 
 ORDERS, PAYMENTS, AGAIN = UUID(int=1 << 64), UUID(int=2 << 64), UUID(int=3 << 64)
 LOG = "__cluster_metadata-0"
@@ -32,7 +32,7 @@ def test_every_metadata_record_type_has_a_rule() -> None:
 
 
 def partition(topic: UUID, number: int, **more: Any) -> km.PartitionRecord:
-    fields = {"replicas": [1, 2], "isr": [1, 2], "leader": 1, "leader_epoch": 0, "partition_epoch": 0}
+    fields: dict[str, Any] = {"replicas": [1, 2], "isr": [1, 2], "leader": 1, "leader_epoch": 0, "partition_epoch": 0}
     return km.PartitionRecord(partition_id=number, topic_id=topic, **fields | more)
 
 
@@ -263,8 +263,8 @@ def test_offset_past_the_end_is_rejected(
 def test_acl_codes_are_printed_as_words(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    known = {"resource_type": 7, "pattern_type": 3, "operation": 13, "permission_type": 3}
-    unknown = {"resource_type": 99, "pattern_type": 4, "operation": 98, "permission_type": 2}
+    known: dict[str, Any] = {"resource_type": 7, "pattern_type": 3, "operation": 13, "permission_type": 3}
+    unknown: dict[str, Any] = {"resource_type": 99, "pattern_type": 4, "operation": 98, "permission_type": 2}
     acls = [
         km.AccessControlEntryRecord(id=UUID(int=number), resource_name="ann", principal="User:x", host="*", **kinds)
         for number, kinds in enumerate((known, unknown), start=1)

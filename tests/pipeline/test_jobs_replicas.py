@@ -8,7 +8,6 @@ from typing import Any
 
 import kafka_messages as km
 import pytest
-from job_files import at, metadata, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
@@ -21,6 +20,7 @@ from kafka_messages_spark.analyses.metadata import records_of
 from kafka_messages_spark.analyses.transactions import find_transactions
 from kafka_messages_spark.jobs import encodings, internal_topics
 from kafka_messages_spark.jobs._selection import METADATA, FileSummary, select_files
+from tests.pipeline.job_files import at, metadata, segment
 
 OFFSETS = "__consumer_offsets-0"
 
@@ -254,7 +254,12 @@ def test_overlapping_offsets_are_detected(files: list[FileSummary], twice: bool)
 
 
 def test_functions_use_the_copy_with_the_highest_leader_epoch(spark: SparkSession, tmp_path: Path) -> None:
-    of_producer = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
+    of_producer: dict[str, Any] = {
+        "producer_id": 7,
+        "producer_epoch": 0,
+        "base_sequence": 0,
+        "is_transactional": True,
+    }
     key = km.OffsetCommitKey(group="g", topic="orders", partition=0)
     for folder, epoch in (("b1", 1), ("b2", 2), ("b3", 1)):
         name, value = write_coordinator_record(key, km.OffsetCommitValue(offset=epoch), 4)
@@ -286,4 +291,4 @@ def test_once_removes_duplicate_records(spark: SparkSession, tmp_path: Path) -> 
         assert [offset for _, offset, _ in found] == [0, 1, 2, 3, None, None]
         assert counts(rows).collect() == [(4, 1, 0)]
     with pytest.raises(ValueError, match=r"^once: unknown column 'offset'"):
-        once(rows.drop("offset"))
+        once(reader.load(str(tmp_path)).drop("offset"))

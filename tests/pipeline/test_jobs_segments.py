@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from job_files import at, data, marker, segment
 from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import spark_partition_id
@@ -21,6 +21,7 @@ from kafka_messages_spark.jobs import _output
 from kafka_messages_spark.jobs.segments import main
 from kafka_messages_spark.sources._segment_ranges import FileRange, ranges_of
 from kafka_messages_spark.sources._shares import MAX_PARTITION_BYTES, Share, shares
+from tests.pipeline.job_files import at, data, marker, segment
 
 Found = tuple[str, str, int | None, int | None, int, str]
 
@@ -39,7 +40,7 @@ def sized(*batches: bytes) -> list[int]:
 def check(path: Path, *, with_records: bool = True) -> list[Found]:
     rows = RangeCheck(str(path), path.stat().st_size, 0, None, with_records).rows().to_pylist()
     names = ("check", "severity", "position", "offset", "count", "detail")
-    return [tuple(row["finding"][name] for name in names) for row in rows if row["finding"]]  # type: ignore[misc]
+    return [tuple(row["finding"][name] for name in names) for row in rows if row["finding"]]
 
 
 def test_gaps_overlaps_and_corrupt_batches_are_found(tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_highest_offset_does_not_overflow(tmp_path: Path) -> None:
 
 
 def test_decreasing_epochs_and_times_are_found(tmp_path: Path) -> None:
-    appended = {"timestamp_type": 1}
+    appended: dict[str, Any] = {"timestamp_type": 1}
     batches = [
         data(0, 9, leader_epoch=3),
         data(1, 5, leader_epoch=4),
@@ -169,7 +170,7 @@ def test_group_coordinator_sequences_must_be_0(tmp_path: Path) -> None:
 
 
 def test_append_time_below_that_of_an_earlier_leader_is_info(tmp_path: Path) -> None:
-    appended = {"timestamp_type": 1}
+    appended: dict[str, Any] = {"timestamp_type": 1}
     batches = [
         data(0, 1000, leader_epoch=1),
         data(1, leader_epoch=1, log_append_time=at(20), **appended),

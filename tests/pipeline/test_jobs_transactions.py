@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from job_files import at, coordinator, data, marker, of_epoch, segment
 from kafka_messages import TransactionLogKey, TransactionLogValue
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_messages.messages.transaction_log_value import PartitionsSchema
@@ -20,6 +19,7 @@ from kafka_messages_spark.analyses.batches import batches_of, read_batches
 from kafka_messages_spark.analyses.transactions._grouping import READ, whole
 from kafka_messages_spark.analyses.transactions._verdicts import OLDER_DATA, OLDER_STATES
 from kafka_messages_spark.jobs.transactions import main
+from tests.pipeline.job_files import at, coordinator, data, marker, of_epoch, segment
 
 PRODUCERS = range(100, 113)
 STATES = {name: number for number, name in enumerate(transactions.STATES)}

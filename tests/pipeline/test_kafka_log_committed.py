@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
 from kafka_records.writer import write_control_batch
-from log_files import batch_of, counted, offsets_of, reader_of, rows_of
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
+from tests.pipeline.log_files import batch_of, counted, offsets_of, reader_of, rows_of
 
 CLUSTER = Path(__file__).parents[2] / "examples" / "cluster"
 COMMITTED = {"isolationLevel": "read_committed"}
@@ -38,7 +38,9 @@ class Broker:
 
     def send(self, producer: int | None, count: int) -> None:
         offsets = range(self.end, self.end + count)
-        options = {} if producer is None else {"producer_id": producer, "producer_epoch": 0, "is_transactional": True}
+        options: dict[str, Any] = {}
+        if producer is not None:
+            options = {"producer_id": producer, "producer_epoch": 0, "is_transactional": True}
         self.records += offsets
         if producer is not None:
             self.open.setdefault(producer, []).extend(offsets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
-from index_files import SUFFIXES, batches_of, write_indexes
-from log_files import batch_of, offsets_of, reader_of
-from test_kafka_log_committed import ACTIONS, COMMITTED, Broker, write_sample_log
-
 from kafka_messages_spark.sources._files import File
 from kafka_messages_spark.sources.kafka_log import _isolation, _lookup
+from tests.pipeline.index_files import SUFFIXES, batches_of, write_indexes
+from tests.pipeline.log_files import batch_of, offsets_of, reader_of
+from tests.pipeline.test_kafka_log_committed import ACTIONS, COMMITTED, Broker, write_sample_log
 
 HEADERS = _lookup.headers
 
@@ -89,7 +88,7 @@ def test_start_by_time_skips_the_headers_before_it(tmp_path: Path) -> None:
         assert position in positions[lowest:90]
 
 
-DAMAGES = {
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "half an entry": lambda data: data[:-3],
     "other bytes": lambda data: bytes(each ^ 0xA5 for each in data),
     "reversed": lambda data: data[::-1],

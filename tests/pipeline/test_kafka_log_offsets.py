@@ -10,11 +10,11 @@ import pytest
 
 pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
-from log_files import batch_of, counted, offsets_of, reader_of, rows_of, segment
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 from kafka_messages_spark.sources.kafka_log._planner import Limit
+from tests.pipeline.log_files import batch_of, counted, offsets_of, reader_of, rows_of, segment
 
 
 @pytest.fixture

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
-from log_files import COUNT, batch_of, counted, rows_of, segment
-from log_files import reader_of as plain_reader_of
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import (
     DataSourceReader,
@@ -35,6 +33,8 @@ from pyspark.sql.datasource import (
 )
 
 from kafka_messages_spark import register
+from tests.pipeline.log_files import COUNT, batch_of, counted, rows_of, segment
+from tests.pipeline.log_files import reader_of as plain_reader_of
 
 ENABLED = "spark.sql.python.filterPushdown.enabled"
 
@@ -117,7 +117,8 @@ def is_so(found: Filter, row: dict[str, Any]) -> bool | None:
         return None
     if isinstance(found, In):
         return value in found.value
-    return (_COMPARISONS | _TEXTS)[type(found)](value, found.value)  # type: ignore[attr-defined]  # these kinds have one
+    compare = (_COMPARISONS | _TEXTS)[type(found)]
+    return bool(compare(value, found.value))  # type: ignore[attr-defined]  # these kinds have one
 
 
 @given(st.lists(filters(), min_size=1, max_size=3))

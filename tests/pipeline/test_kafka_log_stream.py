@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from growing_log import EMPTY, Log, batch, follow, json_round_trip, open_stream, read
 
 from kafka_messages_spark.sources.kafka_log._planner import Limit
+from tests.pipeline.growing_log import EMPTY, Log, batch, follow, json_round_trip, open_stream, read
 
 
 def test_growing_segment_is_read_by_complete_batches(log: Log) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from growing_log import EMPTY, HAS_LIMITS, Log, follow, json_round_trip, open_stream, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_messages_spark.sources.kafka_log._planner import Limit
+from tests.pipeline.growing_log import EMPTY, HAS_LIMITS, Log, follow, json_round_trip, open_stream, read
 
 
 @pytest.mark.skipif(HAS_LIMITS, reason="Spark 4.2 and later pass the current offset to sources")

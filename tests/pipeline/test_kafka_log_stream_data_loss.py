@@ -6,9 +6,9 @@ import os
 import re
 
 import pytest
-from growing_log import EMPTY, LOST, Log, batch, follow, open_stream, read
 
 from kafka_messages_spark.sources.kafka_log._planner import Limit
+from tests.pipeline.growing_log import EMPTY, LOST, Log, batch, follow, open_stream, read
 
 
 def test_deletion_of_a_planned_file_is_data_loss(log: Log, caplog: pytest.LogCaptureFixture) -> None:

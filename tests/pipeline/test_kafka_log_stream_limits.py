@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from growing_log import EMPTY, HAS_LIMITS, Log, batch, follow, json_round_trip, open_stream, read
 from kafka_records.segments.batch_writer import write_batches
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 from kafka_messages_spark.sources.kafka_log._planner import Limit
+from tests.pipeline.growing_log import EMPTY, HAS_LIMITS, Log, batch, follow, json_round_trip, open_stream, read
 
 
 def test_large_range_is_split(log: Log) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from kafka_records import CorruptSegmentError
-from log_files import batch_of, offsets_of, reader_of, rows_of, segment
 from pyspark.sql.types import LongType, StructType
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
 from kafka_messages_spark.sources.kafka_log._planner import Limit
 from kafka_messages_spark.sources.kafka_log._stream import LogStream
+from tests.pipeline.log_files import batch_of, offsets_of, reader_of, rows_of, segment
 
 POSITION = sum(len(batch_of(range(base, base + 5))) for base in (0, 5, 10))
 """Position of the truncated batch."""

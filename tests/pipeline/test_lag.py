@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -123,7 +124,8 @@ CASES: dict[str, tuple[list[tuple[int, int | None]], str, float]] = {
 
 
 def test_statuses_follow_burrows_rules(spark: SparkSession) -> None:
-    rows, ends = [], []
+    rows: list[tuple[Any, ...]] = []
+    ends: list[tuple[Any, ...]] = []
     for number, (commits, _, _) in enumerate(CASES.values()):
         rows += [
             ("g", "t", number, offset, 0, "", moment(at), 0, offset is None, "log", 0, place)
@@ -148,7 +150,7 @@ def moment(seconds: int) -> datetime:
 
 
 def test_status_of_a_group_is_the_worst_of_its_partitions(spark: SparkSession) -> None:
-    groups = {
+    groups: dict[str, list[str | None]] = {
         "fine": ["OK", "OK", None],
         "slow": ["OK", "WARN"],
         "unknown": [None],

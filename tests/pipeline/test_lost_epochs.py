@@ -6,13 +6,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from job_files import at, coordinator, data, of_epoch, segment
 from kafka_messages import OffsetCommitKey, OffsetCommitValue
 from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.analyses.copies import lost_epochs, without_lost
 from kafka_messages_spark.jobs import batching, groups, inventory, transactions
+from tests.pipeline.job_files import at, coordinator, data, of_epoch, segment
 
 # Per replica: epoch, first and last offset of batches; then epochs and start offsets in leader-epoch-checkpoint.
 Replica = tuple[list[tuple[int, int, int]], list[tuple[int, int]]]

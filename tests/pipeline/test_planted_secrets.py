@@ -9,7 +9,6 @@ from typing import Any
 
 import kafka_messages as km
 import pytest
-from job_files import coordinator, data, marker, metadata, segment
 from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record
 from kafka_messages.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_messages.messages.incremental_alter_configs_request import AlterableConfig, AlterConfigsResource
@@ -19,6 +18,7 @@ from kafka_records.segments.batch_writer import write_batches, write_control_bat
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark import cluster_metadata, consumer_offsets, register
+from tests.pipeline.job_files import coordinator, data, marker, metadata, segment
 from tests.support import job_runs, leaks
 from tests.support.job_runs import JOBS
 from tests.support.leaks import secret
@@ -37,7 +37,7 @@ SETTINGS = {
 }
 """Of every way in which a setting can be secret."""
 OPEN = {"log.retention.ms": "604800001", "listener.name.internal.plain.sasl.login.class": "org.example.Login"}
-SCRAM = {name: secret(name).encode() for name in ("salt", "stored_key", "server_key")}
+SCRAM: dict[str, Any] = {name: secret(name).encode() for name in ("salt", "stored_key", "server_key")}
 OF_CONFIG = [JAAS, *map(secret, ("keystore", "capitals", "listener")), MECHANISM, secret("plugin"), UNKNOWN]
 OF_STATE = [*OF_CONFIG, *(value.decode() for value in SCRAM.values())]
 PLANTED = [*OF_STATE, CUT, CORRUPT, NEWER, STREAMS, CAPTURED]

@@ -31,7 +31,12 @@ def test_all_jobs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_arguments_are_passed_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[list[str]] = []
-    job = SimpleNamespace(main=lambda argv: given.append(argv) or 1)
+
+    def run(argv: list[str]) -> int:
+        given.append(argv)
+        return 1
+
+    job = SimpleNamespace(main=run)
     monkeypatch.setattr(program, "import_module", lambda name: {"kafka_messages_spark.jobs.groups": job}[name])
     assert program.main(["groups", "logs", "--limit", "3", "--help"]) == 1
     assert given == [["logs", "--limit", "3", "--help"]]

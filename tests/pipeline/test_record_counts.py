@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("kafka_records.segments.batch_writer", reason="nothing writes segments for the tests")
 
-from log_files import batch_of, segment
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark import count_records, register
+from tests.pipeline.log_files import batch_of, segment
 
 LOGS = Path(__file__).parents[2] / "examples" / "cluster" / "logs"
 
@@ -32,7 +32,7 @@ def test_columns_uncounted_and_corrupt_count_batches(spark: SparkSession, tmp_pa
     old = segment(tmp_path / "b1" / "clicks-0", 0, 1)
     damaged = bytearray(batch_of(range(8, 10)))
     damaged[-1] ^= 1
-    parts = [batch_of(range(5), magic=1, compression="gzip"), batch_of(range(5, 8), magic=1), damaged]
+    parts = [batch_of(range(5), magic=1, compression="gzip"), batch_of(range(5, 8), magic=1), bytes(damaged)]
     old.write_bytes(b"".join(parts))
     names = ("records", "batches", "first_offset", "last_offset", "uncounted", "corrupt")
     found = {

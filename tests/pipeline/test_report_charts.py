@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from job_files import at
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from kafka_messages_spark.jobs._charts import batching, groups, metadata, segments, transactions
+from tests.pipeline.job_files import at
 
 WORST = 7
 """A group with resets, whose name is in the middle."""

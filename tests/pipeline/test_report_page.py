@@ -275,7 +275,7 @@ def typed() -> JobReport:
         *(TableColumn("time", "timestamp", timestamp), TableColumn("key", "bytes"), TableColumn("hosts", "list")),
         TableColumn("age", "integer", right=True, unit="ms"),
     ]
-    rows = [
+    rows: list[list[Any]] = [
         ["a|\u202eb" * 100, 2**63 - 1, 0.25, True, 1_795_000_000_123, b"\x00\xff", ["x", None], 5],
         [None, None, float("nan"), None, -1, None, None, None],
         ["c", 0, 1.0, False, 10**17, b"", [], 0],
@@ -311,7 +311,12 @@ def test_json_report_is_valid_against_its_schema() -> None:
 def test_json_schema_rejects_invalid_reports() -> None:
     content = json.loads(typed().json(run(JobFinding("reset", "warning", 2))))
     validator = Draft202012Validator(SCHEMA)
-    for change in ({"finding": []}, {"exit_status": 2}, {"findings": [{"kind": "x", "severity": "bad", "count": 1}]}):
+    changes: list[dict[str, Any]] = [
+        {"finding": []},
+        {"exit_status": 2},
+        {"findings": [{"kind": "x", "severity": "bad", "count": 1}]},
+    ]
+    for change in changes:
         assert not validator.is_valid(content | change)
     assert not validator.is_valid({name: value for name, value in content.items() if name != "figures"})
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import kafka_messages
 import pytest
-from job_files import at, segment
 from kafka_messages.internal_topics import write_coordinator_record
 from kafka_records.segments.batch_writer import write_batches
 from pyspark.sql import SparkSession
@@ -18,6 +17,7 @@ from kafka_messages_spark.analyses.internal_topics import consumer_offsets, shar
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
 from kafka_messages_spark.analyses.transactions import partition_offsets
 from kafka_messages_spark.jobs.groups import main
+from tests.pipeline.job_files import at, segment
 
 CLUSTER = Path(__file__).parents[2] / "examples" / "cluster"
 

@@ -77,7 +77,7 @@ def test_headers_of_frames_in_a_table_are_parsed(spark: SparkSession) -> None:
 
 def test_length_prefix_must_match_the_frame(spark: SparkSession) -> None:
     data = request(METADATA, 12, 7)
-    frames = [
+    frames: list[tuple[str, str, bytes | None]] = [
         ("a", "request", len(data).to_bytes(4, "big") + data),
         ("a", "request", b"\0\0\0\1xy"),
         ("a", "request", b"\0"),

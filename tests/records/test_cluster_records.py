@@ -142,7 +142,7 @@ def test_coordinator_records_equal_kafkas_decoding(cluster: Cluster, rows: list[
         found = read_coordinator_record(LOGS[topic], row["key"], row["value"])
         assert (found.type, found.value_version) == (record.type, record.version)
         assert to_json(found.key, 0) == record.key
-        assert as_printed(found.value and to_json(found.value, found.value_version or 0)) == record.value
+        assert as_printed(to_json(found.value, found.value_version or 0) if found.value else None) == record.value
 
 
 def test_metadata_records_equal_kafkas_decoding(cluster: Cluster, rows: list[Row]) -> None:
@@ -184,7 +184,8 @@ def test_committed_offsets_equal_those_of_kafkas_admin_client(cluster: Cluster, 
             continue
         record = read_coordinator_record("group-coordinator", row["key"], row["value"])
         if record.type == COMMIT_TYPE:
-            key, value = to_json(record.key, 0), record.value and to_json(record.value, record.value_version or 0)
+            key = to_json(record.key, 0)
+            value = to_json(record.value, record.value_version or 0) if record.value else None
             what = value and {
                 "offset": value["offset"],
                 "leader_epoch": value["leaderEpoch"],

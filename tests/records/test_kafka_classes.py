@@ -83,8 +83,17 @@ def test_kafka_reads_the_output_of_write_batches(classpath: str, tmp_path: Path,
                     )
                     offset += len(rows)
     for kind in ("COMMIT", "ABORT"):
-        marker = {"producer_id": 77, "producer_epoch": 3, "coordinator_epoch": 5}
-        parts.append(write_control_batch(kind, offset=offset, timestamp=1_700_000_000_000, **marker))
+        parts.append(
+            write_control_batch(
+                kind,
+                offset=offset,
+                timestamp=1_700_000_000_000,
+                producer_id=77,
+                producer_epoch=3,
+                coordinator_epoch=5,
+            )
+        )
+
         offset += 1
     segment = tmp_path / "00000000000000000000.log"
     segment.write_bytes(b"".join(parts))

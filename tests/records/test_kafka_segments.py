@@ -40,8 +40,10 @@ SEVERAL = "the control batch has several records"
 LEFT = {"legacy-3": {NO_TIMESTAMPS: 7}, "orders-0": {NO_TIMESTAMPS: 5, NO_RECORDS: 1}}
 """Number of batches that the writers cannot reproduce, by folder of ``data`` and reason."""
 
-FIELDS = ("offset", "timestamp", "key", "value", "headers", "leader_epoch", "producer_id", "producer_epoch")
-FIELDS += ("compression", "magic", "is_transactional", "is_control")
+FIELDS = (
+    *("offset", "timestamp", "key", "value", "headers", "leader_epoch", "producer_id", "producer_epoch"),
+    *("compression", "magic", "is_transactional", "is_control"),
+)
 
 
 @pytest.mark.parametrize("path", SEGMENTS, ids=lambda path: f"{path.parent.name}-{path.name}")

@@ -61,9 +61,10 @@ def all_records(data: bytes, **arguments: Any) -> list[Record]:
 @pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
 def test_written_batches_are_read_back(magic: int, compression: str, package: str | None) -> None:
     found = all_records(sample_batch(magic, compression, package))
-    times = {} if magic else {"timestamp": -1}
     some = RECORDS if magic == 2 else PLAIN
-    assert found == [record._replace(offset=7 + number, **times) for number, record in enumerate(some)]
+    times = [record.timestamp if magic else -1 for record in some]
+    numbered = enumerate(zip(some, times, strict=True), 7)
+    assert found == [record._replace(offset=offset, timestamp=time) for offset, (record, time) in numbered]
 
 
 @pytest.mark.parametrize(("magic", "compression", "package"), FORMATS)
@@ -79,6 +80,7 @@ def test_damaged_bytes_raise_only_batch_decode_error(magic: int, compression: st
             changed = bytearray(data[:size])
             changed[place] ^= 1 << bit
             for verify in (True, False):
+                refused: BatchDecodeError | None = None
                 try:
                     found = all_records(bytes(changed), verify=verify)
                 except MissingCodecError:
@@ -86,7 +88,6 @@ def test_damaged_bytes_raise_only_batch_decode_error(magic: int, compression: st
                 except BatchDecodeError as error:
                     refused = error
                 else:
-                    refused = None
                     assert not verify or place in outside_checksum or found == []
                 assert refused is None or (refused.offset == 0 and PLACED.match(str(refused)))
 
@@ -101,10 +102,9 @@ def test_partial_batch_at_the_end_is_reported_as_incomplete() -> None:
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_memoryviews_of_multibyte_items_are_written_as_bytes(magic: int) -> None:
     wide = array("i", [1, 2])
-    headers = (("h", memoryview(wide)),) if magic == 2 else ()
-    (batch,) = read_batches(
-        write_batch([Record(key=memoryview(wide), value=memoryview(wide), headers=headers)], magic=magic)
-    )
+    view: Any = memoryview(wide)
+    headers = (("h", view),) if magic == 2 else ()
+    (batch,) = read_batches(write_batch([Record(key=view, value=view, headers=headers)], magic=magic))
     (record,) = batch.records()
     data = wide.tobytes()
     assert (record.key, record.value, record.headers) == (data, data, (("h", data),) if headers else ())
