@@ -13,7 +13,6 @@ from kafka_records.segments import batch_writer
 from kafka_records.segments.reader import read_segments
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
-from kafka_messages_spark.sources.kafka_log._planner import Limit
 
 EMPTY = {"version": 1, "folders": {}}
 HAS_LIMITS = find_spec("pyspark.sql.streaming.datasource") is not None
@@ -125,8 +124,24 @@ def json_round_trip(offset: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def follow(stream: Any, start: dict[str, Any], limit: Limit | None = None) -> tuple[dict[str, Any], list[int]]:
-    end = stream.planned(start, limit or Limit())
+def plan(stream: Any, start: dict[str, Any], files: int | None = None, size: int | None = None) -> dict[str, Any]:
+    """Return the offset after the next batch, which has at most this number of files or of bytes."""
+    if not HAS_LIMITS:
+        from kafka_messages_spark.sources.kafka_log._planner import Limit  # no public method plans from an offset
+
+        planned: dict[str, Any] = stream.planned(start, Limit(files, size))
+        return planned
+    from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, ReadMaxFiles
+
+    limit: ReadLimit = ReadAllAvailable() if files is None else ReadMaxFiles(files)
+    end: dict[str, Any] = stream.latestOffset(start, limit if size is None else ReadMaxBytes(size))
+    return end
+
+
+def follow(
+    stream: Any, start: dict[str, Any], files: int | None = None, size: int | None = None
+) -> tuple[dict[str, Any], list[int]]:
+    end = plan(stream, start, files, size)
     return json_round_trip(end), read(stream, start, end)
 
 

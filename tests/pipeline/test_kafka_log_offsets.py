@@ -13,7 +13,7 @@ pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records
 from pyspark.sql import SparkSession
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
-from kafka_messages_spark.sources.kafka_log._planner import Limit
+from tests.pipeline.growing_log import plan
 from tests.pipeline.log_files import batch_of, counted, offsets_of, reader_of, rows_of, segment
 
 
@@ -264,13 +264,13 @@ def read(stream: Any, start: Any, end: Any) -> list[int]:
 def test_stream_starts_at_the_given_offset_or_timestamp(log: Path, options: dict[str, str], first: int) -> None:
     stream = open_stream(log.parent / "orders-*", **options)
     start = json.loads(json.dumps(stream.initialOffset()))
-    end = json.loads(json.dumps(stream.planned(start, Limit(files=1))))
+    end = json.loads(json.dumps(plan(stream, start, files=1)))
     found = read(stream, start, end)
     assert read(open_stream(log.parent / "orders-*", **options), start, end) == found
     segment(log, 80, 1)
     segment(log.parent / "orders-1", 0, 1)
     later = open_stream(log.parent / "orders-*", startingOffsets="earliest")
-    while (after := json.loads(json.dumps(later.planned(end, Limit(files=1))))) != end:
+    while (after := json.loads(json.dumps(plan(later, end, files=1)))) != end:
         found += read(later, end, after)
         end = after
     assert sorted(found) == sorted([*range(first, 85), *range(5)])
@@ -282,11 +282,11 @@ def test_first_stream_batch_is_repeatable(log: Path, options: dict[str, str]) ->
     start = before.initialOffset()
     segment(log, 80, 2)
     assert before.initialOffset() == start
-    end = json.loads(json.dumps(before.planned(start, Limit())))
+    end = json.loads(json.dumps(plan(before, start)))
     segment(log, 90, 1)
     restarted = open_stream(log, **options)
     assert read(restarted, restarted.initialOffset(), end) == list(range(80, 90))
-    after = restarted.planned(end, Limit())
+    after = plan(restarted, end)
     assert read(restarted, end, after) == list(range(90, 95))
 
 

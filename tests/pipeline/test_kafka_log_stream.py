@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_messages_spark.sources.kafka_log._planner import Limit
-from tests.pipeline.growing_log import EMPTY, Log, batch, follow, json_round_trip, open_stream, read
+from tests.pipeline.growing_log import EMPTY, Log, batch, follow, json_round_trip, open_stream, plan, read
 
 
 def test_growing_segment_is_read_by_complete_batches(log: Log) -> None:
@@ -17,7 +16,7 @@ def test_growing_segment_is_read_by_complete_batches(log: Log) -> None:
     log.append(2, part=0.5)
     at, rows = follow(stream, EMPTY)
     assert rows == [0, 1, 2]
-    assert stream.planned(at, Limit()) is at
+    assert plan(stream, at) is at
     log.finish()
     log.append(1, part=0.1)
     at, rows = follow(stream, at)
@@ -51,7 +50,7 @@ def test_replayed_batch_has_the_same_rows(log: Log) -> None:
     log.append(3)
     log.append(2, part=0.7)
     stream = open_stream(log.folder)
-    end = json_round_trip(stream.planned(EMPTY, Limit()))
+    end = json_round_trip(plan(stream, EMPTY))
     assert read(stream, EMPTY, end) == [0, 1, 2]
     log.finish()
     log.append(5)
@@ -84,7 +83,7 @@ def test_new_partition_folders_are_read_and_deleted_ones_skipped(tmp_path: Path)
     second.append(2)
     at, rows = follow(stream, at)
     assert rows == [0, 1]
-    assert open_stream(tmp_path / "nothing-*").planned(EMPTY, Limit()) == EMPTY
+    assert plan(open_stream(tmp_path / "nothing-*"), EMPTY) == EMPTY
 
 
 def test_files_without_segment_names_are_tracked_by_size(tmp_path: Path) -> None:
@@ -114,7 +113,7 @@ def test_damaged_batch_fails_the_stream_or_is_a_corrupt_row(log: Log) -> None:
     stream, at = open_stream(log.folder, mode="PERMISSIVE", columnNameOfCorruptRecord="bad"), EMPTY
     rows, bad = [], []
     for _ in range(3):
-        end = stream.planned(at, Limit())
+        end = plan(stream, at)
         for part in stream.partitions(at, end):
             for each in stream.read(part):
                 rows += each.column("offset").to_pylist()
@@ -171,7 +170,7 @@ def test_checkpoint_of_another_version_or_path_is_rejected(log: Log) -> None:
     stream = open_stream(log.folder)
     text = "^kafka_log: unknown version 2 of offsets in the checkpoint, expected 1; use a new checkpoint$"
     with pytest.raises(ValueError, match=text):
-        stream.planned({"version": 2}, Limit())
+        plan(stream, {"version": 2})
     other = {"version": 1, "folders": {"/elsewhere/*.log": {"files": {"x.log": 1}}}}
     with pytest.raises(ValueError, match="elsewhere") as caught:
         stream.partitions(EMPTY, other)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_messages_spark.sources.kafka_log._planner import Limit
-from tests.pipeline.growing_log import EMPTY, HAS_LIMITS, Log, follow, json_round_trip, open_stream, read
+from tests.pipeline.growing_log import EMPTY, HAS_LIMITS, Log, follow, json_round_trip, open_stream, plan, read
 
 
 @pytest.mark.skipif(HAS_LIMITS, reason="Spark 4.2 and later pass the current offset to sources")
@@ -67,12 +66,12 @@ def test_segments_cleaned_twice_before_reading_are_read_once(log: Log) -> None:
         log.roll()
     log.append(1)
     stream = open_stream(log.folder)
-    at, rows = follow(stream, EMPTY, Limit(files=1))
+    at, rows = follow(stream, EMPTY, files=1)
     assert rows == [0, 1]
     for files in (2, 3):  # the second time including the segment to read next
         log.clean(files)
         log.age()
-        at, more = follow(stream, at, Limit(files=1))
+        at, more = follow(stream, at, files=1)
         rows += more
     assert rows == list(range(6 + 2))
     assert follow(stream, at)[1] == [8]
@@ -92,9 +91,9 @@ def test_cleaned_segment_is_read_after_other_partitions(tmp_path: Path) -> None:
     first.clean(2)
     second.append(7)
     second.age()
-    at, rows = follow(stream, at, Limit(files=1))
+    at, rows = follow(stream, at, files=1)
     assert rows == list(range(7))
-    at, rows = follow(stream, at, Limit(files=1))
+    at, rows = follow(stream, at, files=1)
     assert rows == [3, 4]
     assert follow(stream, at)[1] == [5]
 
@@ -122,7 +121,7 @@ def test_cleaned_segment_with_equal_batch_sizes_is_read_once(log: Log, kept: int
         log.append(1)
     size = log.active.stat().st_size
     stream = open_stream(log.folder)
-    at, rows = follow(stream, EMPTY, Limit(bytes=size // 2))
+    at, rows = follow(stream, EMPTY, size=size // 2)
     assert rows == [0, 1, 2]
     for _ in range(3):
         log.append(1)
@@ -145,7 +144,7 @@ def test_replay_after_cleaning_reads_the_remaining_records(log: Log, files: int)
     log.append(2)
     log.roll()
     log.append(2)
-    end = json_round_trip(stream.planned(at, Limit()))
+    end = json_round_trip(plan(stream, at))
     log.append(9)
     log.roll()
     log.append(1)
@@ -176,8 +175,7 @@ def test_every_record_is_read_once(actions: list[tuple[Any, ...]]) -> None:
         found, rows = list[int](), list[int]()
         for name, *arguments in actions:
             if name == "plan":
-                limit = Limit(*arguments)
-                start, end = at, stream.planned(at, limit)
+                start, end = at, plan(stream, at, *arguments)
                 found += (rows := read(stream, at, end))
                 at = json_round_trip(end)
             elif name == "restart":
@@ -192,7 +190,7 @@ def test_every_record_is_read_once(actions: list[tuple[Any, ...]]) -> None:
         log.finish()
         log.age()
         for _ in range(100):
-            end = open_stream(log.folder).planned(at, Limit(files=1))
+            end = plan(open_stream(log.folder), at, files=1)
             if end == at:
                 break
             found += read(stream, at, end)

@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from kafka_messages_spark.sources.kafka_log._planner import Limit
-from tests.pipeline.growing_log import EMPTY, LOST, Log, batch, follow, open_stream, read
+from tests.pipeline.growing_log import EMPTY, LOST, Log, batch, follow, open_stream, plan, read
 
 
 def test_deletion_of_a_planned_file_is_data_loss(log: Log, caplog: pytest.LogCaptureFixture) -> None:
@@ -16,7 +15,7 @@ def test_deletion_of_a_planned_file_is_data_loss(log: Log, caplog: pytest.LogCap
     log.roll()
     log.append(1)
     stream = open_stream(log.folder)
-    end = stream.planned(EMPTY, Limit())
+    end = plan(stream, EMPTY)
     gone, _ = log.segments()
     gone.unlink()
     with pytest.raises(ValueError, match="was deleted after") as caught:
@@ -29,7 +28,7 @@ def test_deletion_of_a_planned_file_is_data_loss(log: Log, caplog: pytest.LogCap
 def test_truncation_of_a_planned_file_is_data_loss(log: Log) -> None:
     log.append(1)
     log.append(1)
-    end = open_stream(log.folder).planned(EMPTY, Limit())
+    end = plan(open_stream(log.folder), EMPTY)
     size = len(batch(0, 1))
     os.truncate(log.active, size)
     with pytest.raises(ValueError, match="when this batch was planned") as caught:
@@ -44,14 +43,14 @@ def test_retention_of_unread_segments_is_data_loss(log: Log) -> None:
         log.append(1)
         log.roll()
     log.age()
-    at, rows = follow(open_stream(log.folder), EMPTY, Limit(files=1))
+    at, rows = follow(open_stream(log.folder), EMPTY, files=1)
     assert rows == [0]
     names = [file.name for file in log.segments()]
     log.retain()
     assert follow(open_stream(log.folder), at)[1] == [1, 2, 3]
     log.retain()
     with pytest.raises(ValueError, match="begins later") as caught:
-        open_stream(log.folder).planned(at, Limit())
+        plan(open_stream(log.folder), at)
     what = (
         f"{log.folder}/{names[1]} was deleted or rewritten; expected offset 1, but {log.folder}/{names[2]} begins later"
     )
@@ -64,7 +63,7 @@ def test_retention_of_read_segments_is_not_data_loss(log: Log) -> None:
     at, _ = follow(open_stream(log.folder), EMPTY)
     log.roll()
     log.retain()
-    assert open_stream(log.folder).planned(at, Limit()) is at
+    assert plan(open_stream(log.folder), at) is at
     log.append(1)
     assert follow(open_stream(log.folder), at)[1] == [3]
 
@@ -73,7 +72,7 @@ def test_segment_cleaned_after_planning_is_data_loss(log: Log, caplog: pytest.Lo
     log.append(2)
     log.append(2)
     stream, warned = open_stream(log.folder), open_stream(log.folder, failOnDataLoss="false")
-    end, _ = stream.planned(EMPTY, Limit()), warned.planned(EMPTY, Limit())
+    end, _ = plan(stream, EMPTY), plan(warned, EMPTY)
     log.append(3)
     log.roll()
     log.append(1)
@@ -91,7 +90,7 @@ def test_record_removed_below_the_read_position_is_data_loss(log: Log) -> None:
     stream = open_stream(log.folder)
     at, _ = follow(stream, EMPTY)
     log.append(2)
-    end = stream.planned(at, Limit())
+    end = plan(stream, at)
     log.append(9)
     log.roll()
     log.append(1)
@@ -110,7 +109,7 @@ def test_truncation_of_a_read_file_is_data_loss(log: Log) -> None:
     size = len(batch(0, 1))
     os.truncate(log.active, size)
     with pytest.raises(ValueError, match="truncated") as caught:
-        open_stream(log.folder).planned(at, Limit())
+        plan(open_stream(log.folder), at)
     what = f"{log.active} was truncated or replaced after {2 * size} bytes had been read"
     assert str(caught.value) == f"kafka_log: {what}. {LOST}"
 
@@ -131,6 +130,6 @@ def test_segment_appearing_late_is_data_loss(log: Log) -> None:
     at, _ = follow(stream, at)
     first.write_bytes(data)
     with pytest.raises(ValueError, match="appeared after later segments") as caught:
-        stream.planned(at, Limit())
+        plan(stream, at)
     what = f"{first} appeared after later segments of its folder had been read, and is skipped"
     assert str(caught.value) == f"kafka_log: {what}. {LOST}"

@@ -9,8 +9,7 @@ import pytest
 from kafka_records.segments.batch_writer import write_batches
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
-from kafka_messages_spark.sources.kafka_log._planner import Limit
-from tests.pipeline.growing_log import EMPTY, HAS_LIMITS, Log, batch, follow, json_round_trip, open_stream, read
+from tests.pipeline.growing_log import EMPTY, HAS_LIMITS, Log, batch, follow, json_round_trip, open_stream, plan, read
 
 
 def test_large_range_is_split(log: Log) -> None:
@@ -20,7 +19,7 @@ def test_large_range_is_split(log: Log) -> None:
     begin = log.active.stat().st_size
     for _ in range(20):
         log.append(1)
-    end = stream.planned(at, Limit())
+    end = plan(stream, at)
     parts = stream.partitions(at, end)
     assert len(parts) > 5
     found = [
@@ -71,7 +70,7 @@ def test_max_files_limits_a_batch(tmp_path: Path) -> None:
         each.age()
     stream, at, found = open_stream(tmp_path / "*"), EMPTY, []
     while True:
-        end = stream.planned(at, Limit(files=2))
+        end = plan(stream, at, files=2)
         if end is at:
             break
         found.append(sum(len(share.pieces) for share in stream.partitions(at, end)))
@@ -84,16 +83,16 @@ def test_max_bytes_limits_a_batch(log: Log) -> None:
         log.append(1)
     size = len(batch(0, 1))
     stream, at = open_stream(log.folder), EMPTY
-    at, rows = follow(stream, at, Limit(bytes=3 * size + 5))
+    at, rows = follow(stream, at, size=3 * size + 5)
     assert rows == [0, 1, 2]
     log.roll()
     log.append(1)
     log.age()
-    at, rows = follow(stream, at, Limit(bytes=1))
+    at, rows = follow(stream, at, size=1)
     assert rows == [3]
-    at, rows = follow(stream, at, Limit(bytes=6 * size))
+    at, rows = follow(stream, at, size=6 * size)
     assert rows == [4, 5, 6, 7, 8, 9]
-    at, rows = follow(stream, at, Limit(bytes=6 * size))
+    at, rows = follow(stream, at, size=6 * size)
     assert rows == [10]
 
 
@@ -104,9 +103,9 @@ def test_available_now_ignores_later_records(log: Log) -> None:
     log.append(1)
     log.roll()
     log.append(1)
-    at, rows = follow(stream, EMPTY, Limit(files=1))
+    at, rows = follow(stream, EMPTY, files=1)
     assert rows == [0]
-    assert stream.planned(at, Limit(files=1)) is at
+    assert plan(stream, at, files=1) is at
     assert follow(open_stream(log.folder), at)[1] == [1, 2]
 
 
@@ -141,7 +140,7 @@ def test_method_report_latest_offset_counts_unread_files_and_bytes(log: Log) -> 
     log.roll()
     log.append(3)
     log.append(1)
-    at = stream.planned(EMPTY, Limit(files=1))
+    at = plan(stream, EMPTY, files=1)
     files = {file.name: file.stat().st_size for file in log.segments()}
     last = log.active.name
     assert stream.reportLatestOffset() == {
@@ -149,7 +148,7 @@ def test_method_report_latest_offset_counts_unread_files_and_bytes(log: Log) -> 
         "folders": {f"{log.folder}/*.log": {"last": last, "bytes": files[last]}},
         "behind": {"files": 1, "bytes": files[last]},
     }
-    at = stream.planned(at, Limit(bytes=1))
+    at = plan(stream, at, size=1)
     assert stream.reportLatestOffset()["behind"] == {"files": 1, "bytes": len(batch(5, 1))}
-    stream.planned(at, Limit())
+    plan(stream, at)
     assert stream.reportLatestOffset()["behind"] == {"files": 0, "bytes": 0}

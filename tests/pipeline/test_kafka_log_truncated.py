@@ -10,9 +10,7 @@ import pytest
 from kafka_records import CorruptSegmentError
 from pyspark.sql.types import LongType, StructType
 
-from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource
-from kafka_messages_spark.sources.kafka_log._planner import Limit
-from kafka_messages_spark.sources.kafka_log._stream import LogStream
+from tests.pipeline.growing_log import open_stream, plan
 from tests.pipeline.log_files import batch_of, offsets_of, reader_of, rows_of, segment
 
 POSITION = sum(len(batch_of(range(base, base + 5))) for base in (0, 5, 10))
@@ -79,11 +77,9 @@ def test_truncated_last_segment_is_accepted(cut: Path, tmp_path: Path) -> None:
 def test_stream_raises_corrupt_segment_error(cut: Path) -> None:
     for file in cut.iterdir():
         os.utime(file, (0, 0))
-    source = KafkaLogDataSource({"path": str(cut)})
-    stream = source.streamReader(source.schema())
-    assert isinstance(stream, LogStream)
+    stream = open_stream(cut)
     start = stream.initialOffset()
-    end = stream.planned(start, Limit())
+    end = plan(stream, start)
     first, *_ = stream.partitions(start, end)
     with pytest.raises(CorruptSegmentError, match=f"^{re.escape(reason(cut))}$"):
         list(stream.read(first))
