@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,8 +33,13 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
 }
-# Many small queries spend most of their time on compilation. The nightly tests, without Connect, use the defaults.
+# Many small queries spend most of their time on planning and compilation. The nightly tests, without Connect, use the
+# defaults.
 FAST_START = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "0",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
@@ -44,13 +49,13 @@ FAST_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSeria
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     from kafka_messages_spark.java import ensure_java
 
     ensure_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_TESTING"] = "1"  # a Spark Connect server then uses any free port
     # Workers import functions of the test modules by name.
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, [str(Path(__file__).parents[2]), str(Path(__file__).parent), os.environ.get("PYTHONPATH")])
@@ -59,6 +64,10 @@ def spark() -> Iterator[SparkSession]:
     builder = builder.remote("local[2]") if ON_CONNECT else builder.master("local[2]")
     if ON_CONNECT:
         os.environ.setdefault("SPARK_SUBMIT_OPTS", FAST_JVM)
+        SparkContext._ensure_initialized()
+        # A Spark Connect server then uses any free port. Set after the JVM has started, in which this variable makes Spark
+        # optimize each plan twice to check its own rules.
+        os.environ["SPARK_TESTING"] = "1"
     for name, value in (SETTINGS | (FAST_START if ON_CONNECT else {})).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
@@ -75,3 +84,15 @@ def log(tmp_path: Path) -> Log:
     from tests.pipeline.growing_log import Log
 
     return Log(tmp_path / "orders-0")
+
+
+@pytest.fixture
+def own_session(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return a function after whose call jobs take the session of all tests for one of their own, and read small inputs."""
+    from kafka_messages_spark.jobs import _cli, _job
+
+    def own() -> None:
+        for module in (_cli, _job):
+            monkeypatch.setattr(module, "is_ours", lambda: True)
+
+    return own

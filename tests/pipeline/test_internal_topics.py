@@ -6,8 +6,7 @@ from typing import Any
 
 import kafka_messages
 import pytest
-from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record
-from kafka_messages.internal_topics._tables import RECORD_TYPES
+from kafka_messages.internal_topics import RECORD_TYPES, write_coordinator_record, write_metadata_record
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 

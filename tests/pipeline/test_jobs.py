@@ -7,14 +7,13 @@ from pathlib import Path
 import kafka_messages
 import pytest
 from kafka_messages.internal_topics import write_coordinator_record
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql.types import IntegerType, StructType
 
 from kafka_messages_spark import register
-from kafka_messages_spark.jobs import _job, segments
-from kafka_messages_spark.jobs._errors import message_of
-from kafka_messages_spark.jobs._report import JobReport
+from kafka_messages_spark.jobs import Job, JobReport, parser, run, segments
 from kafka_messages_spark.jobs.internal_topics import main
+from kafka_messages_spark.sources import KafkaLogDataSource
 from tests.pipeline.job_files import at, data, marker, metadata, segment
 
 pytest.importorskip("kafka_records.segments.batch_writer", reason="nothing writes segments for the tests")
@@ -122,28 +121,37 @@ def test_unwritable_output_exits_with_2(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = segment(tmp_path, "t-0", data(0))
-    before = spark.conf.get(_job._CACHED_PARTITIONS)
+    setting = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+    before = spark.conf.get(setting)
     assert segments.main([str(place), "--quiet", "--output", str(place)]) == 2
     captured = capsys.readouterr()
     assert "files    1, 1 without findings" in captured.out
     assert "segments: error: ParentNotDirectoryException: Parent path is not a directory: " in captured.err
     assert str(place) in captured.err.splitlines()[-1]
-    assert spark.conf.get(_job._CACHED_PARTITIONS) == before
+    assert spark.conf.get(setting) == before
 
 
-def test_registered_source_is_detected(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    register(spark)
-    assert _job._is_discovered(spark)
-    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
-    assert not _job._is_discovered(spark)
-    monkeypatch.delenv("PYSPARK_GATEWAY_PORT")
+def test_registered_source_is_used(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job registers the data source only in a session that has none, and in one that another program started."""
 
-    class Without:
-        @property
-        def read(self) -> SparkSession:
-            raise AnalysisException("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka_log")
+    class Registered(KafkaLogDataSource):
+        def schema(self) -> StructType:
+            return StructType().add("here", IntegerType())
 
-    assert not _job._is_discovered(Without())  # type: ignore[arg-type]  # all it needs
+    names = []
+
+    def work(job: Job) -> None:
+        names.append(job.read([str(tmp_path)]).columns)
+
+    segment(tmp_path, "orders-0", data(0))
+    try:
+        spark.dataSource.register(Registered)
+        assert run("Title", parser("own", ""), [], work) == 0
+        monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+        assert run("Title", parser("own", ""), [], work) == 0
+    finally:
+        register(spark)
+    assert [each[0] for each in names] == ["here", "key"]
 
 
 def test_long_paths_are_shortened(spark: SparkSession) -> None:
@@ -155,11 +163,14 @@ def test_long_paths_are_shortened(spark: SparkSession) -> None:
     assert second == f"…{long[-79:]}  x"
 
 
-def test_missing_module_in_workers_is_explained() -> None:
-    error = RuntimeError(
-        "[PYTHON_DATA_SOURCE_ERROR] ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
-    )
-    assert message_of(error) == (
-        "the Python of Spark's workers has no module 'pyarrow': install numpy, pyarrow, "
-        "pandas, kafka_messages, kafka_records and kafka_messages_spark there (PYSPARK_PYTHON, --archives, --py-files)"
+def test_missing_module_in_workers_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    def work(job: object) -> None:
+        raise RuntimeError(
+            "[PYTHON_DATA_SOURCE_ERROR] ...\nModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
+        )
+
+    assert run("Title", parser("own", ""), [], work) == 2
+    assert capsys.readouterr().err == (
+        "own: error: the Python of Spark's workers has no module 'pyarrow': install numpy, pyarrow, "
+        "pandas, kafka_messages, kafka_records and kafka_messages_spark there (PYSPARK_PYTHON, --archives, --py-files)\n"
     )

@@ -30,7 +30,7 @@ from kafka_messages_spark.analyses.batches import read_batches
 from kafka_messages_spark.analyses.internal_topics import cluster_metadata, share_group_state, transaction_state
 from kafka_messages_spark.analyses.rebalances import rebalances
 from kafka_messages_spark.analyses.share_groups import share_offsets, topic_names
-from kafka_messages_spark.jobs import _cli, _output, _report
+from kafka_messages_spark.jobs import _output, parser
 from kafka_messages_spark.jobs import groups as groups_job
 from kafka_messages_spark.sources._segment_ranges import ranges
 
@@ -127,9 +127,9 @@ def test_every_table_column_is_documented(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("job", JOBS)
 def test_every_option_is_documented(job: str) -> None:
-    parser = import_module(f"kafka_messages_spark.jobs.{job}")._parser()
-    common = {name for action in _cli.parser("x", "x")._actions for name in action.option_strings}
-    own = {name for action in parser._actions for name in action.option_strings} - common
+    of_job = import_module(f"kafka_messages_spark.jobs.{job}")._parser()
+    common = {name for action in parser("x", "x")._actions for name in action.option_strings}
+    own = {name for action in of_job._actions for name in action.option_strings} - common
     documented = set(re.findall(r"`(--[a-z-]+)", section(job)))
     assert documented >= own
     general = set(re.findall(r"`(--[a-z-]+)", TEXT.split("\n## Running the jobs\n")[1].split("\n## ")[0]))
@@ -155,7 +155,9 @@ def test_documented_report_matches_the_output(job: str, tmp_path: Path, capsys: 
         == int(f"| `{job}` | " in TEXT.split("| job | chart |")[1].split("\n\n")[0])
     )
     content = json.loads((tmp_path / "report.json").read_text())
-    Draft202012Validator(json.loads(files(_report).joinpath("report.schema.json").read_text())).validate(content)
+    Draft202012Validator(
+        json.loads(files("kafka_messages_spark.jobs").joinpath("_report/report.schema.json").read_text())
+    ).validate(content)
     assert (content["job"], content["exit_status"]) == (job, status)
     documented = TEXT.split("| job | figures |")[1].split(f"\n| `{job}` | ")[1].split("|")[0]
     assert re.findall(r"`([a-z_]+)`", documented) == list(content["figures"])

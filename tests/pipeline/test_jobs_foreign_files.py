@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
-from kafka_messages_spark.jobs import _job, groups, segments, transactions
+from kafka_messages_spark.jobs import segments, transactions
 from kafka_messages_spark.sources._segment_ranges import is_foreign
 from tests.pipeline.job_files import data, segment
 
@@ -70,22 +72,34 @@ def test_segments_job_reports_a_server_log_as_a_finding(tmp_path: Path, capsys: 
     assert "skipped" not in report
 
 
-def test_missing_segments_are_reported_before_spark_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def start(*_: object) -> SparkSession:
-        raise AssertionError("a session was started")
+START = """
+import sys
+from importlib import import_module
+from pyspark.sql import SparkSession
 
-    monkeypatch.setattr(_job, "start", start)
-    monkeypatch.setattr(_job, "is_elsewhere", lambda: False)
+def start(builder):
+    raise SystemExit("a session was started")
+
+SparkSession.Builder.getOrCreate = start
+sys.exit(import_module(f"kafka_messages_spark.jobs.{sys.argv[1]}").main(sys.argv[2:]))
+"""
+
+
+def run_without_spark(*arguments: str) -> tuple[int, str]:
+    """Return the exit status and the errors of a job, which exits if it starts a session."""
+    given = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
+    command = [sys.executable, "-c", START, *arguments]
+    done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stderr
+
+
+def test_missing_segments_are_reported_before_spark_starts(tmp_path: Path) -> None:
     (tmp_path / "server.log").write_bytes(TEXT)
     for place, want in (
         (tmp_path / "nothing", "[PATH_NOT_FOUND] Path does not exist: {}."),
         (tmp_path, "no segments in {}; not a segment: {}/server.log"),
     ):
-        assert groups.main([str(place)]) == 2
-        assert capsys.readouterr().err == f"groups: error: {want.replace('{}', str(place))}\n"
-    for main in (segments.main, groups.main):
-        with pytest.raises(AssertionError, match="a session was started"):
-            main([str(tmp_path)])
+        assert run_without_spark("groups", str(place)) == (2, f"groups: error: {want.replace('{}', str(place))}\n")
+    for job in ("segments", "groups"):
+        assert run_without_spark(job, str(tmp_path)) == (1, "a session was started\n")
         segment(tmp_path, "t-0", data(0))

@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from kafka_messages_spark.jobs import _cli, _job
+from kafka_messages_spark.jobs import transactions
 from tests.pipeline.job_files import coordinator, data, marker
 from tests.pipeline.test_jobs_local_mode import CLASSIC, LOGS, ROOT, one_partition
 
@@ -87,11 +87,10 @@ def test_run_with_state_equals_a_full_run(
     logs: Path,
     tmp_path: Path,
     spark: SparkSession,
-    monkeypatch: pytest.MonkeyPatch,
+    own_session: Callable[[], None],
 ) -> None:
     if is_local:
-        for module in (_cli, _job):
-            monkeypatch.setattr(module, "is_ours", lambda: True)
+        own_session()
     else:  # the time zone of the rows that workers write
         spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     state = str(tmp_path / "state")
@@ -109,10 +108,9 @@ def test_run_with_state_equals_a_full_run(
 @CLASSIC
 @pytest.mark.parametrize("job", JOBS)
 def test_since_filters_the_tables_of_a_full_run(
-    job: str, run: Runner, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    job: str, run: Runner, spark: SparkSession, own_session: Callable[[], None]
 ) -> None:
-    for module in (_cli, _job):
-        monkeypatch.setattr(module, "is_ours", lambda: True)
+    own_session()
     with one_partition(spark):
         _, tables = run(job)
         _, found = run(job, "--since", SINCE)
@@ -140,10 +138,9 @@ def documented_times(job: str) -> dict[str, str]:
 @CLASSIC
 @pytest.mark.parametrize("job", JOBS)
 def test_topic_selects_files(
-    job: str, run: Runner, logs: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    job: str, run: Runner, logs: Path, spark: SparkSession, own_session: Callable[[], None]
 ) -> None:
-    for module in (_cli, _job):
-        monkeypatch.setattr(module, "is_ours", lambda: True)
+    own_session()
     options = ["--topic", "pay*", "--topic", "{clicks,x}"]
     log = {"groups": "__consumer_offsets-", "transactions": "__transaction_state-"}.get(job, "payments-")
     kept = ("payments-", "clicks-", log)
@@ -172,8 +169,14 @@ def test_state_inside_the_input_is_rejected(
     assert capsys.readouterr().err == f"segments: error: --state: {tmp_path / state} is inside {tmp_path / above}\n"
 
 
-def test_times_have_a_zone_and_milliseconds() -> None:
-    from kafka_messages_spark.jobs import _options
-
-    assert _options.time("1970-01-01T00:00:01") == _options.time("1970-01-01T01:00:01+01:00") == 1000
-    assert (_options.time("17"), _options.time("1970-01-01T00:00:00.0011Z")) == (17, 2)
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [
+        ("1970-01-01T00:00:01", 1000),
+        ("1970-01-01T01:00:01+01:00", 1000),
+        ("17", 17),
+        ("1970-01-01T00:00:00.0011Z", 2),
+    ],
+)
+def test_times_have_a_zone_and_milliseconds(text: str, milliseconds: int) -> None:
+    assert transactions._parser().parse_args(["logs", "--since", text]).since == milliseconds

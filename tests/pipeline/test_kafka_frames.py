@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from kafka_messages_spark import register
 from kafka_messages_spark.columns._headers import headers_of, response_headers
 from kafka_messages_spark.sources.kafka_frames import FramesError, KafkaFramesDataSource, _captures
-from kafka_messages_spark.sources.kafka_frames._captures import Naming, frame_blocks
+from kafka_messages_spark.sources.kafka_frames._captures import frame_blocks
 
 REQUESTS = [
     encode_request(kafka_messages.ApiVersionsRequest(), 3, 1, "me"),
@@ -178,8 +178,11 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_connection_and_direction_are_parsed_from_the_file_name(name: str) -> None:
-    assert Naming(None, None, (9092,)).parse("kafka_frames", f"/captures/{name}") == NAMES[name]
+def test_connection_and_direction_are_parsed_from_the_file_name(name: str, tmp_path: Path) -> None:
+    frames = RESPONSES if NAMES[name][1] == "response" else REQUESTS
+    (tmp_path / name).write_bytes(frames[0])
+    (row,) = read(tmp_path, pathGlobFilter="*")
+    assert (row["connection"], row["direction"]) == NAMES[name]
 
 
 def test_options_override_file_names(capture: Path, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 from pyspark.errors import PySparkException
@@ -15,11 +14,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StructType
 
 from kafka_messages_spark import register
-from kafka_messages_spark.sources._files import FileSelection
-from kafka_messages_spark.sources.kafka_log import _range_reader
-from kafka_messages_spark.sources.kafka_log._log_options import LogColumns, LogOptions
+from tests.pipeline.log_files import reader_of, rows_of
 
-segments = pytest.importorskip("kafka_records.segments.reader", reason="kafka_records is not installed")
 batch_writer = pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
 KAFKA = "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int"
@@ -85,31 +81,30 @@ def test_file_is_split_into_spark_partitions(read: Any) -> None:
     assert sorted(row.offset for row in df.collect()) == sorted([*range(100), *range(100)])
 
 
-@pytest.mark.parametrize("lookback", [_range_reader.LOOKBACK, 1000])
-def test_damaged_length_gives_the_same_rows_in_a_split_file(tmp_path: Path, lookback: int) -> None:
-    parts = [batch_writer.write_batches(records(5 * n, 5), base_offset=5 * n) for n in range(24)]
+@pytest.mark.parametrize("size", [10, 300_000], ids=["within the lookback", "beyond the lookback of 2 MiB"])
+def test_damaged_length_gives_the_same_rows_in_a_split_file(tmp_path: Path, size: int) -> None:
+    value = bytes(size)
+    rows = [{"value": value, "timestamp": 1000 * at} for at in range(24)]
+    parts = [bytes(batch_writer.write_batches([row], base_offset=at)) for at, row in enumerate(rows)]
     sound = b"".join(parts)
     places = [sum(map(len, parts[:n])) for n in range(25)]
     file = tmp_path / "segment.log"
-    options = LogOptions.parse({"path": str(file), "mode": "PERMISSIVE", "includeBatchMetadata": "true"})
-    columns = LogColumns.of(options)
-    with mock.patch.object(_range_reader, "LOOKBACK", lookback), mock.patch.object(segments, "LOOKBACK", lookback):
-        for at, to in [(0, 24), (0, 9), (3, 5), (3, 24), (10, 20), (22, 24)]:
-            length = (places[to] - places[at] - 12).to_bytes(4, "big")
-            file.write_bytes(sound[: places[at] + 8] + length + sound[places[at] + 12 :])
-            whole = _range_reader.Range(file.name, str(file), str(file), 0, None, size=len(sound))
-            found = [
-                [
-                    row
-                    for part in parts
-                    for batch in _range_reader.read_range(options, columns, part)
-                    for row in batch.to_pylist()
-                ]
-                for parts in ([whole], _range_reader.split(whole, 150))
+    columns = ["offset", "position", "corrupt"]
+    for at, to in [(0, 24), (0, 9), (3, 5), (3, 24), (10, 20), (22, 24)]:
+        length = (places[to] - places[at] - 12).to_bytes(4, "big")
+        file.write_bytes(sound[: places[at] + 8] + length + sound[places[at] + 12 :])
+        whole, split = (
+            [
+                row
+                for part in reader.partitions()
+                for batch in reader.read(part)
+                for row in batch.select(columns).to_pylist()
             ]
-            assert found[1] == found[0]
-            offsets = [row["offset"] for row in found[0]]
-            assert offsets == [*range(5 * at), None, *range(5 * at + 5, 120)]
+            for most in (len(sound) + 1, len(parts[0]) // 2)
+            for reader in [reader_of(file, mode="PERMISSIVE", includeBatchMetadata="true", maxPartitionBytes=str(most))]
+        )
+        assert split == whole
+        assert [row["offset"] for row in whole] == [*range(at), None, *range(at + 1, 24)]
 
 
 def test_paths_and_globs_select_files(spark: SparkSession, read: Any, folder: Path) -> None:
@@ -130,15 +125,17 @@ def test_files_in_symlinked_folders_are_read_once(tmp_path: Path) -> None:
     logs, other = tmp_path / "logs", tmp_path / "other"
     for place in (logs / "orders-0", other / "orders-1"):
         place.mkdir(parents=True)
-        (place / f"{0:020}.log").write_bytes(b"")
+        (place / f"{0:020}.log").write_bytes(batch_writer.write_batches(records(0, 1)))
     (logs / "orders-0" / "again").symlink_to(logs)
     (logs / "a-link").symlink_to(logs / "orders-0")
     (logs / "disk").symlink_to(other)
     (other / "back").symlink_to(logs / "disk")
-    found = FileSelection((str(logs),), recursive=True).find("kafka_log")
-    assert [each.name for each in found] == [f"{logs}/{place}/{0:020}.log" for place in ("disk/orders-1", "orders-0")]
+    found = rows_of(reader_of(logs, recursiveFileLookup="true", includeBatchMetadata="true"))
+    assert [each["file"] for each in found] == [
+        f"{logs}/{place}/{0:020}.log" for place in ("disk/orders-1", "orders-0")
+    ]
     (tmp_path / "link").symlink_to(logs)
-    assert len(FileSelection((str(tmp_path / "link"),), recursive=True).find("kafka_log")) == 2
+    assert len(rows_of(reader_of(tmp_path / "link", recursiveFileLookup="true"))) == 2
 
 
 def test_file_name_of_invalid_utf8_is_rejected(tmp_path: Path) -> None:
@@ -149,7 +146,7 @@ def test_file_name_of_invalid_utf8_is_rejected(tmp_path: Path) -> None:
             ValueError,
             match=r"^kafka_log: a file name in .*/orders-0 is invalid UTF-8; rename b'.*/orders-0/\\xff\.log'$",
         ):
-            FileSelection((str(tmp_path / "orders-0"),)).find("kafka_log")
+            reader_of(tmp_path / "orders-0").partitions()
 
 
 def test_schema_selects_columns(spark: SparkSession, read: Any, folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_messages_spark.jobs._report import JobReport
+from kafka_messages_spark.jobs import JobReport
 
 WIDE = """\
 What

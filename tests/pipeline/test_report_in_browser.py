@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_messages_spark.jobs._report import JobReport, JobRun
+from kafka_messages_spark.jobs import JobReport, JobRun
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")

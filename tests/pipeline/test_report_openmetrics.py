@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from kafka_messages_spark.jobs._output import save
-from kafka_messages_spark.jobs._report import Gauge, JobFinding, JobReport, JobRun
+from kafka_messages_spark.jobs import Gauge, Job, JobFinding, JobReport, JobRun, parser, run
 from tests.support.full_disk import fill_disk
 
 RUN = JobRun("groups", {}, [JobFinding("commit storm", "warning", 2)], 1, datetime(2026, 11, 22, 10, 30, tzinfo=UTC))
@@ -61,25 +59,29 @@ def test_strict_parser_reads_every_label() -> None:
 
 
 def test_report_without_figures_and_findings_is_valid() -> None:
-    run = JobRun("segments", {}, [], 0, datetime(2026, 11, 22, tzinfo=UTC))
-    (family,) = text_string_to_metric_families(JobReport("Segments").openmetrics(run))
+    done = JobRun("segments", {}, [], 0, datetime(2026, 11, 22, tzinfo=UTC))
+    (family,) = text_string_to_metric_families(JobReport("Segments").openmetrics(done))
     assert family.name == "kafka_messages_spark_created_timestamp_seconds"
 
 
 @pytest.mark.parametrize("ending", ["prom", "html", "json", "md", "txt"])
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_full_disk_leaves_the_earlier_report(
-    ending: str, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ending: str, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    def work(job: Job) -> None:
+        job.report = report()
+
     path = tmp_path / f"report.{ending}"
     path.write_text("old")
     path.chmod(0o644)
     fill_disk(monkeypatch)
-    with pytest.raises(OSError, match=re.escape(f"No space left on device: '{path}'")):
-        save(report(), RUN, f"{scheme}{path}")
+    arguments = ["--report", f"{scheme}{path}"]
+    assert run("Groups", parser("groups", ""), arguments, work) == 2
+    assert f"No space left on device: '{path}'" in capsys.readouterr().err
     assert [each.read_text() for each in tmp_path.iterdir()] == ["old"]
     monkeypatch.undo()
-    save(report(), RUN, f"{scheme}{path}")
+    assert run("Groups", parser("groups", ""), arguments, work) == 0
     assert path.read_text() != "old"
     assert (stat.S_IMODE(path.stat().st_mode), len(list(tmp_path.iterdir()))) == (0o644, 1)
 

@@ -2,6 +2,8 @@
 
 from ._cli import parser, run
 from ._job import Job
+from ._local_mode import Input
+from ._report import Gauge, JobFinding, JobReport, JobRun
 from ._selection import records
 
-__all__ = ["Job", "parser", "records", "run"]
+__all__ = ["Gauge", "Input", "Job", "JobFinding", "JobReport", "JobRun", "parser", "records", "run"]
