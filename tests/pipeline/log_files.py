@@ -10,6 +10,7 @@ from typing import Any
 from unittest import mock
 
 from kafka_records.segments.batch_writer import write_batches
+from kafka_records.segments.reader import read_segments
 
 from kafka_messages_spark.sources.kafka_log import KafkaLogDataSource, _range_reader
 
@@ -42,10 +43,10 @@ class Work:
 
 @contextmanager
 def counted() -> Iterator[Work]:
-    work, read = Work(), _range_reader.read_segments
+    work = Work()
 
     def reading(*given: Any, **options: Any) -> Any:
-        found = read(*given, **options)
+        found = read_segments(*given, **options)
         readers.append(found)
         return found
 

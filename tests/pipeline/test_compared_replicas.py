@@ -12,8 +12,7 @@ import pytest
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.analyses.replicas import CHECKS
-from kafka_messages_spark.analyses.replicas._logs import compare_logs
+from kafka_messages_spark.analyses.replicas import CHECKS, compare_logs
 from kafka_messages_spark.jobs.replicas import main
 from tests.pipeline.job_files import at, of_epoch, segment
 

@@ -19,10 +19,11 @@ from kafka_messages_spark.analyses.copies import counts, once
 from kafka_messages_spark.analyses.metadata import records_of
 from kafka_messages_spark.analyses.transactions import find_transactions
 from kafka_messages_spark.jobs import encodings, internal_topics
-from kafka_messages_spark.jobs._selection import METADATA, FileSummary, select_files
+from kafka_messages_spark.jobs._selection import FileSummary, select_files
 from tests.pipeline.job_files import at, metadata, segment
 
 OFFSETS = "__consumer_offsets-0"
+METADATA = "__cluster_metadata"
 
 
 def commits(offset: int, count: int = 3, *, group: str = "g", **more: Any) -> bytes:

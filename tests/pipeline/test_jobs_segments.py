@@ -15,7 +15,7 @@ from pyspark.sql.functions import spark_partition_id
 
 from kafka_messages_spark.analyses import segments
 from kafka_messages_spark.analyses.batches import batches_in, read_batches
-from kafka_messages_spark.analyses.segments._range_check import MAX_FINDINGS, RangeCheck
+from kafka_messages_spark.analyses.segments import MAX_FINDINGS, RangeCheck
 from kafka_messages_spark.analyses.segments._sequences import sequence_fault
 from kafka_messages_spark.jobs import _output
 from kafka_messages_spark.jobs.segments import main

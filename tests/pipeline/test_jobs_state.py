@@ -25,11 +25,9 @@ from kafka_messages_spark.analyses.batching import combined_batches, keyed_recor
 from kafka_messages_spark.analyses.packed import packed
 from kafka_messages_spark.analyses.segments import checked_ranges
 from kafka_messages_spark.analyses.transactions import condensed
-from kafka_messages_spark.sources._segment_ranges import _RangesReader
+from kafka_messages_spark.sources import _segment_ranges
 from kafka_messages_spark.sources.kafka_log._range_reader import records_in
-from kafka_messages_spark.state import _folder
-from kafka_messages_spark.state._folder import FORMAT, ListedFile, ReadPlan, StateFolder
-from kafka_messages_spark.state._rows import StoredReader, writer
+from kafka_messages_spark.state import _folder, _rows
 from tests.pipeline.job_files import data, marker, segment
 from tests.support.full_disk import fill_disk
 
@@ -74,14 +72,12 @@ def _no_session(monkeypatch: pytest.MonkeyPatch) -> None:
 def ranges_of(
     paths: list[str], resume: dict[str, list[Any]] | None = None, *, most: int = MOST
 ) -> list[dict[str, Any]]:
-    ranges = _RangesReader("test", paths, None, True, most, [], resume)
+    ranges = _segment_ranges._RangesReader("test", paths, None, True, most, [], resume)
     return [row for part in ranges.partitions() for batch in ranges.read(part) for row in batch.to_pylist()]
 
 
 def read(stream: str, ranges: Rows, before: Mapping[str, Rows]) -> list[pa.RecordBatch]:
-    from kafka_messages_spark.sources._segment_ranges import SCHEMA
-
-    frame = Frame([pa.RecordBatch.from_pylist(ranges, schema=SCHEMA)] if ranges else [])
+    frame = Frame([pa.RecordBatch.from_pylist(ranges, schema=_segment_ranges.SCHEMA)] if ranges else [])
     found: list[pa.RecordBatch] = STREAMS[stream](frame, before).batches
     return found
 
@@ -94,14 +90,14 @@ class Run:
     place: Path
     stream: str
     options: Mapping[str, object] = field(default_factory=dict)
-    plan: ReadPlan = field(default_factory=ReadPlan)
+    plan: _folder.ReadPlan = field(default_factory=_folder.ReadPlan)
 
     def rows(self, *, most: int = MOST) -> Rows:
         by_start = self.stream == "checks"
-        folder = StateFolder.open(str(self.place / self.stream), self.options)
+        folder = _folder.StateFolder.open(str(self.place / self.stream), self.options)
         names = ("path", "size", "modified", "is_closed")
         found = [row for row in ranges_of([str(self.logs)], most=most) if row["start"] == 0]
-        listed = [ListedFile(*(row[name] for name in names)) for row in found]
+        listed = [_folder.ListedFile(*(row[name] for name in names)) for row in found]
         self.plan = plan = folder.plan(listed, most if by_start else None)
         before: dict[str, Rows] = {}
         if by_start:
@@ -112,19 +108,21 @@ class Run:
         stored = self._batches(folder, plan.live(by_start=by_start))
         merged = bool(plan.kept) and folder.must_merge(plan)
         written = [
-            row for each in writer(folder.place)([*stored, *fresh] if merged else fresh) for row in each.to_pylist()
+            row
+            for each in _rows.writer(folder.place)([*stored, *fresh] if merged else fresh)
+            for row in each.to_pylist()
         ]
         folder.save(plan, written, merged=merged)
         self.problem = folder.problem
         return normal(self.stream, [*stored, *fresh])
 
     @staticmethod
-    def _batches(folder: StateFolder, live: Any) -> list[pa.RecordBatch]:
+    def _batches(folder: _folder.StateFolder, live: Any) -> list[pa.RecordBatch]:
         live = json.loads(json.dumps(live))
-        stored = StoredReader(folder.place, folder.parts, live)
+        stored = _rows.StoredReader(folder.place, folder.parts, live)
         return [batch for part in stored.partitions() for batch in stored.read(part)]
 
-    def _stored(self, folder: StateFolder, live: Any) -> Rows:
+    def _stored(self, folder: _folder.StateFolder, live: Any) -> Rows:
         return [row for batch in self._batches(folder, live) for row in batch.to_pylist()]
 
 
@@ -176,7 +174,7 @@ def _merged(name: str, values: list[Any]) -> Any:
     return min(there) if name in _LOWEST else max(there) if name in _HIGHEST else sum(there)
 
 
-def equal(logs: Path, place: Path) -> dict[str, ReadPlan]:
+def equal(logs: Path, place: Path) -> dict[str, _folder.ReadPlan]:
     plans = {}
     for stream in STREAMS:
         run = Run(logs, place, stream)
@@ -319,7 +317,7 @@ def test_stored_rows_equal_those_of_a_full_read_after_any_changes(seed: int, tmp
                 if change is Partition.damage:
                     equal(tmp_path / "logs", tmp_path / "state")
         equal(tmp_path / "logs", tmp_path / "state")
-        generations.add(len(StateFolder.open(str(tmp_path / "state" / "checks"), {}).parts))
+        generations.add(len(_folder.StateFolder.open(str(tmp_path / "state" / "checks"), {}).parts))
     assert max(generations) > 1
 
 
@@ -349,13 +347,12 @@ def test_only_new_bytes_are_read(stream: str, tmp_path: Path, monkeypatch: pytes
         file.write(new)
     segment(tmp_path / "logs", "orders-1", data(0))
     found: list[tuple[str, int, int]] = []
-    monkeypatch.setattr(Recording, "read_ranges", found, raising=False)
+    Recording.read_ranges = found
     opened = lambda path, *_, **__: Recording(path)  # noqa: E731
-    monkeypatch.setattr(reader, "open", opened, raising=False)
-    monkeypatch.setattr("kafka_messages_spark.sources._files.open", opened, raising=False)
-    rows = Run(tmp_path / "logs", tmp_path / "state", stream).rows(most=most)
-    monkeypatch.undo()
-    monkeypatch.setattr("kafka_messages_spark.analyses.batching._combined.F.col", _condition)
+    with monkeypatch.context() as patch:
+        patch.setattr(reader, "open", opened, raising=False)
+        patch.setattr("kafka_messages_spark.sources._files.open", opened, raising=False)
+        rows = Run(tmp_path / "logs", tmp_path / "state", stream).rows(most=most)
     assert rows == full(tmp_path / "logs", stream, most=most)
     # The header of the last known batch, and from this batch on.
     assert {(name, start) for name, start, _ in found} == {(active.name, len(old)), (f"{0:020}.log", 0)}
@@ -371,7 +368,7 @@ def test_unchanged_files_are_not_read_and_removed_files_leave_the_state(tmp_path
     first.unlink()
     assert not any(plan.reads for plan in equal(tmp_path / "logs", tmp_path / "state").values())
     for stream in STREAMS:
-        assert str(first) not in StateFolder.open(str(tmp_path / "state" / stream), {}).files
+        assert str(first) not in _folder.StateFolder.open(str(tmp_path / "state" / stream), {}).files
 
 
 def test_many_runs_are_merged(tmp_path: Path) -> None:
@@ -381,7 +378,7 @@ def test_many_runs_are_merged(tmp_path: Path) -> None:
         file = segment(logs, "orders-0", *(data(each) for each in range(offset + 1)))
         os.utime(file, (offset, offset))
         assert Run(logs, place, "batching").rows() == full(logs, "batching")
-        counts.append(len(StateFolder.open(str(place / "batching"), {}).parts))
+        counts.append(len(_folder.StateFolder.open(str(place / "batching"), {}).parts))
     assert max(counts) == _folder.MAX_GENERATIONS
     assert counts[-1] < _folder.MAX_GENERATIONS
 
@@ -424,7 +421,7 @@ def test_full_disk_leaves_the_earlier_state(tmp_path: Path, monkeypatch: pytest.
     before = place.read_bytes()
     fill_disk(monkeypatch)
     with pytest.raises(OSError, match=re.escape(f"No space left on device: '{place}'")):
-        StateFolder.open(str(state / "keys"), {}).save(ReadPlan(), [], merged=True)
+        _folder.StateFolder.open(str(state / "keys"), {}).save(_folder.ReadPlan(), [], merged=True)
     assert place.read_bytes() == before
     assert not [each for each in place.parent.iterdir() if each.name != place.name and each.suffix != ".parquet"]
 
@@ -433,10 +430,10 @@ def test_runs_at_the_same_time_do_not_damage_the_state(tmp_path: Path) -> None:
     logs, state = tmp_path / "logs", tmp_path / "state"
     segment(logs, "orders-0", data(0))
     equal(logs, state)
-    first = StateFolder.open(str(state / "keys"), {})
+    first = _folder.StateFolder.open(str(state / "keys"), {})
     segment(logs, "orders-0", data(0), data(1))
     equal(logs, state)
-    first.save(ReadPlan(), [], merged=True)
+    first.save(_folder.ReadPlan(), [], merged=True)
     equal(logs, state)
 
 
@@ -445,7 +442,7 @@ def test_runs_at_the_same_time_do_not_damage_the_state(tmp_path: Path) -> None:
     [
         (lambda text: text[:-1], "Expecting ',' delimiter: line 1 column"),
         (
-            lambda text: text.replace(f'"format": {FORMAT}', '"format": 0'),
+            lambda text: text.replace(f'"format": {_folder.FORMAT}', '"format": 0'),
             "it was written with other options or another version",
         ),
         (lambda text: text.replace('"counts"', '"x"'), "missing 'counts'"),
@@ -504,8 +501,8 @@ def test_times_are_stored_in_utc(tmp_path: Path) -> None:
         return pa.schema({**names, "time": kind, "packed": of_batch})
 
     row = {"file": "a", "position": 0, "base_offset": 0, "time": 1_000_000, "packed": [{"time": 2_000_000}]}
-    (found,) = writer(str(tmp_path))([pa.RecordBatch.from_pylist([row], schema=schema(tokyo))])
+    (found,) = _rows.writer(str(tmp_path))([pa.RecordBatch.from_pylist([row], schema=schema(tokyo))])
     (name,) = found.column("part").to_pylist()
-    stored = StoredReader(str(tmp_path), {"1": {name: 1}}, {"1": {"a": (None, None, None)}})
+    stored = _rows.StoredReader(str(tmp_path), {"1": {name: 1}}, {"1": {"a": (None, None, None)}})
     (batch,) = stored.read(stored.partitions()[0])
     assert batch == pa.RecordBatch.from_pylist([row], schema=schema(utc))

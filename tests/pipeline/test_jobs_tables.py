@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.jobs import _job, segments
+from kafka_messages_spark.jobs import Job, parser, run, segments
 from tests.pipeline.job_files import data, segment
 
 HINT = "choose another place, or use --mode overwrite, append or ignore"
@@ -48,7 +48,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: object, **more: object) -> None:
         raise AssertionError("read")
 
-    monkeypatch.setattr(_job.Job, "_reading", refuse)
+    monkeypatch.setattr(Job, "_reading", refuse)
 
 
 @pytest.mark.usefixtures("spark", "nothing_is_read")
@@ -79,14 +79,13 @@ def test_invalid_output_is_rejected_before_reading(
     ],
 )
 def test_invalid_report_path_is_rejected_before_spark_starts(
-    place: str, error: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    place: str, error: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(segments, "work", lambda job: None)
     segment(tmp_path, "orders-0", data(0))
-    status = segments.main([str(tmp_path), "--report", str(tmp_path / place)])
+    status = run("Title", parser("own", ""), ["--report", str(tmp_path / place)], lambda job: None)
     assert status == (2 if error else 0)
     if error:
-        message = f"segments: error: --report: {error.format(tmp_path)}\n"
+        message = f"own: error: --report: {error.format(tmp_path)}\n"
         assert capsys.readouterr() == ("", message)
 
 

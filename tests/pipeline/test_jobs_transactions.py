@@ -17,11 +17,13 @@ from kafka_messages_spark import register
 from kafka_messages_spark.analyses import transactions
 from kafka_messages_spark.analyses.batches import batches_of, read_batches
 from kafka_messages_spark.analyses.transactions._grouping import READ, whole
-from kafka_messages_spark.analyses.transactions._verdicts import OLDER_DATA, OLDER_STATES
 from kafka_messages_spark.jobs.transactions import main
 from tests.pipeline.job_files import at, coordinator, data, marker, of_epoch, segment
 
 PRODUCERS = range(100, 113)
+AGAIN = "was copied first, copy both again and compare"
+OLDER_STATES = f"it began after the last record of __transaction_state; if that {AGAIN}"
+OLDER_DATA = f"its state is newer than the last record of the partition; if the data {AGAIN}"
 STATES = {name: number for number, name in enumerate(transactions.STATES)}
 
 

@@ -20,7 +20,6 @@ from pyspark.sql import SparkSession
 from kafka_messages_spark import register
 from kafka_messages_spark.columns._headers import headers_of, response_headers
 from kafka_messages_spark.sources.kafka_frames import FramesError, KafkaFramesDataSource, _captures
-from kafka_messages_spark.sources.kafka_frames._captures import frame_blocks
 
 REQUESTS = [
     encode_request(kafka_messages.ApiVersionsRequest(), 3, 1, "me"),
@@ -362,7 +361,7 @@ def test_frames_do_not_depend_on_the_chunk_size(bodies: list[bytes], chunk: int,
     end = data.draw(st.integers(0, len(stream)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_captures, "CHUNK", chunk)
-        found = list(frame_blocks(io.BytesIO(stream[:end]), 1000))
+        found = list(_captures.frame_blocks(io.BytesIO(stream[:end]), 1000))
     frames = [each for piece in found if piece.problem is None for each in piece.frame.to_pylist()]
     assert frames == bodies[: len(frames)]
     rest = b"".join(piece.data for piece in found)
@@ -383,7 +382,7 @@ def test_large_length_prefix_does_not_enlarge_reads() -> None:
     file = File()
     head = io.BytesIO(b"\x06\0\0\0abc")
     file.read = lambda size: head.read(size) if size <= _captures.CHUNK else pytest.fail("too much")  # type: ignore[method-assign]
-    (piece,) = frame_blocks(file, 1 << 30)
+    (piece,) = _captures.frame_blocks(file, 1 << 30)
     assert piece.problem == f"the stream ends after 3 of the {0x06000000} bytes of a frame"
 
 

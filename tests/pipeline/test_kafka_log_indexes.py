@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pyarrow as pa
@@ -15,7 +16,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
-from kafka_messages_spark.sources._files import File
 from kafka_messages_spark.sources.kafka_log import _isolation, _lookup
 from tests.pipeline.index_files import SUFFIXES, batches_of, write_indexes
 from tests.pipeline.log_files import batch_of, offsets_of, reader_of
@@ -29,7 +29,7 @@ def headers_read() -> Iterator[list[tuple[str, int]]]:
     """Yield the list of files whose headers the planner reads, with the positions."""
     found: list[tuple[str, int]] = []
 
-    def headers(file: File, position: int = 0) -> Iterator[pa.RecordBatch]:
+    def headers(file: Any, position: int = 0) -> Iterator[pa.RecordBatch]:
         found.append((file.base_name, position))
         return HEADERS(file, position)
 

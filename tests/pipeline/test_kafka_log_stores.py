@@ -20,9 +20,7 @@ from pyspark.sql import functions as F
 
 from kafka_messages_spark import register
 from kafka_messages_spark.sources import _files
-from kafka_messages_spark.sources._files import File, FileSelection
 from kafka_messages_spark.sources.kafka_log import _batch_scan
-from kafka_messages_spark.sources.kafka_log._batch_scan import scan_batches
 
 batch_writer = pytest.importorskip("kafka_records.segments.batch_writer", reason="kafka_records is not installed")
 
@@ -151,14 +149,14 @@ def test_file_uris_are_read_and_unknown_schemes_rejected(tmp_path: Path) -> None
     folder.mkdir(parents=True)
     (folder / f"{0:020}.log").write_bytes(b"")
     for path in (f"file://{tmp_path}/a b/orders-[0-9]", f"file://{tmp_path}/a%20b/*", f"{tmp_path}/a b/orders-{{0,1}}"):
-        (file,) = FileSelection((path,)).find("kafka_log")
+        (file,) = _files.FileSelection((path,)).find("kafka_log")
         assert (file.path, file.base_name) == (str(folder / file.base_name), f"{0:020}.log")
         assert _files.open_file(file.root, file.path).read() == b""
-        assert [each.path for each in FileSelection((file.uri,)).find("kafka_log")] == [file.path]
+        assert [each.path for each in _files.FileSelection((file.uri,)).find("kafka_log")] == [file.path]
     with pytest.raises(ValueError, match=r"^kafka_log: cannot open the file system of nope://a/b: .*nope"):
-        FileSelection(("nope://user:secret@a/b?key=secret",)).find("kafka_log")
+        _files.FileSelection(("nope://user:secret@a/b?key=secret",)).find("kafka_log")
     with pytest.raises(ValueError, match=r"^kafka_log: \[PATH_NOT_FOUND\] Path does not exist: mock:///nothing\.$"):
-        FileSelection(("mock:///nothing",)).find("kafka_log")
+        _files.FileSelection(("mock:///nothing",)).find("kafka_log")
 
 
 class Remote:
@@ -190,8 +188,8 @@ class Remote:
 
         return Counted()
 
-    def file(self, name: str) -> File:
-        (found,) = FileSelection((name,)).find("kafka_log")
+    def file(self, name: str) -> _files.File:
+        (found,) = _files.FileSelection((name,)).find("kafka_log")
         return found
 
 
@@ -203,12 +201,12 @@ def test_end_of_large_object_is_found_without_reading_all_of_it(
     whole = b"".join(parts)
     (tmp_path / "x.log").write_bytes(whole + parts[0][:1000])
     remote = Remote(monkeypatch, tmp_path)
-    found = scan_batches(remote.file("x.log"), 0)
+    found = _batch_scan.scan_batches(remote.file("x.log"), 0)
     assert (found.end, found.next_offset) == (len(whole), 48)
     assert 0 < remote.bytes < 12 << 20
     remote.bytes = 0
     near = len(b"".join(parts[:46]))
-    assert scan_batches(remote.file("x.log"), near).end == len(whole)
+    assert _batch_scan.scan_batches(remote.file("x.log"), near).end == len(whole)
     assert remote.bytes < 5 << 20
-    cut = scan_batches(remote.file("x.log"), 0, 3 << 20)
+    cut = _batch_scan.scan_batches(remote.file("x.log"), 0, 3 << 20)
     assert (cut.end, cut.next_offset, cut.is_cut) == (len(b"".join(parts[:2])), 2, True)

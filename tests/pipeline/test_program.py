@@ -7,7 +7,8 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_arguments_are_passed_to_the_job(monkeypatch: pytest.MonkeyPatch) -> Non
         return 1
 
     job = SimpleNamespace(main=run)
-    monkeypatch.setattr(program, "import_module", lambda name: {"kafka_messages_spark.jobs.groups": job}[name])
+    monkeypatch.setitem(sys.modules, "kafka_messages_spark.jobs.groups", cast(ModuleType, job))
     assert program.main(["groups", "logs", "--limit", "3", "--help"]) == 1
     assert given == [["logs", "--limit", "3", "--help"]]
 
@@ -64,7 +65,7 @@ def test_unknown_job_exits_with_2(argv: list[str], error: str, capsys: pytest.Ca
 
 
 def test_missing_pyspark_exits_with_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(program, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pyspark", cast(ModuleType, None))  # as if it were not installed
     assert program.main(["groups", "logs"]) == 2
     assert capsys.readouterr().err == (
         "kafka-messages-spark: error: PySpark is not installed; run pip install 'pyspark>=4.1,<5'\n"

@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kafka_messages_spark._core import worker_python
 
@@ -101,21 +102,22 @@ def test_jobs_set_the_worker_python_if_needed(monkeypatch: pytest.MonkeyPatch, t
     assert os.environ["PYSPARK_PYTHON"] == "other"
 
 
+@pytest.mark.parametrize(
+    ("master", "python", "expected"),
+    [
+        ("local[*]", "python3", sys.executable),
+        ("local[*]", "python3.11", "python3.11"),
+        ("spark://elsewhere:7077", "python3", "python3"),
+    ],
+)
 def test_python_is_set_only_in_local_sessions_with_the_default_python(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    master: str, python: str, expected: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "python3").touch(mode=0o755)
     for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_PYTHON"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    context = spark.sparkContext
-    monkeypatch.setattr(context, "pythonExec", "python3.11")
-    worker_python.use_for_session(spark)
-    assert context.pythonExec == "python3.11"
-    monkeypatch.setattr(context, "pythonExec", "python3")
-    monkeypatch.setattr(context, "master", "spark://elsewhere:7077")
-    worker_python.use_for_session(spark)
-    assert context.pythonExec == "python3"
-    monkeypatch.setattr(context, "master", "local[*]")
-    worker_python.use_for_session(spark)
-    assert context.pythonExec == sys.executable
+    context = SimpleNamespace(master=master, pythonExec=python)
+    session: Any = SimpleNamespace(sparkContext=context)
+    worker_python.use_for_session(session)
+    assert context.pythonExec == expected

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("cramjam", reason="the extra `compression` is not installed")
 pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
 
-from kafka_records import Record, RecordError, _native, compression, read_batches
+from kafka_records import Record, RecordError, read_batches
 
 from tests.support.payloads import CUT_SET, Payload, judged, stored, verdict
 
@@ -56,14 +56,6 @@ def differences(read: Callable[[bytes], Iterable[Record]]) -> list[tuple[str, in
     return found
 
 
-@pytest.fixture
-def without_core(monkeypatch: pytest.MonkeyPatch) -> Iterable[None]:
-    monkeypatch.setattr(_native, "core", None)
-    compression.xxh32.cache_clear()
-    yield
-    compression.xxh32.cache_clear()
-
-
 def test_objects_read_what_kafka_reads() -> None:
     assert differences(objects) == []
 
@@ -72,11 +64,13 @@ def test_columns_read_what_kafka_reads() -> None:
     assert differences(columns) == []
 
 
-def test_objects_without_the_core_read_what_kafka_reads(without_core: None) -> None:
+@pytest.mark.usefixtures("without_core")
+def test_objects_without_the_core_read_what_kafka_reads() -> None:
     assert differences(objects) == []
 
 
-def test_columns_without_the_core_read_what_kafka_reads(without_core: None) -> None:
+@pytest.mark.usefixtures("without_core")
+def test_columns_without_the_core_read_what_kafka_reads() -> None:
     assert differences(columns) == []
 
 

@@ -6,10 +6,12 @@ import gzip
 import io
 import random
 import re
+import sys
 import zlib
 from array import array
 from collections.abc import Iterator
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import pytest
 from kafka_records import (
@@ -290,16 +292,17 @@ def test_missing_codec_raises_missing_codec_error() -> None:
         engines.Installed(missing).lz4_compress(b"x")
 
 
-def test_plain_python_checksum_writes_equal_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_python_checksum_writes_equal_batches(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert crc.plain_crc32c(b"123456789") == 0xE3069283
     data = write_batch(RECORDS)
-    monkeypatch.setattr(crc, "installed", lambda: None)
-    monkeypatch.setattr("kafka_records._native.core", None)
-    crc.checksum.cache_clear()
+    for name in ("crc32c", "google_crc32c"):
+        monkeypatch.setitem(sys.modules, name, cast(ModuleType, None))  # as if it were not installed
+    request.getfixturevalue("without_core")
     assert crc.checksum() is crc.plain_crc32c
     assert write_batch(RECORDS) == data
     assert len(all_records(data)) == 3
-    crc.checksum.cache_clear()
 
 
 TOO_FAR = "is too far from the first offset, 0: the difference must fit int32"

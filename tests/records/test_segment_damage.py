@@ -19,7 +19,7 @@ pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 from kafka_records import BatchEncodeError, CorruptSegmentError
-from kafka_records.segments import chain, frames, reader
+from kafka_records.segments import chain, frames, reader, scan
 from kafka_records.segments.batch_headers import read_batch_headers
 from kafka_records.segments.batch_writer import write_batches, write_control_batch
 from kafka_records.segments.reader import SegmentReport, read_segments
@@ -217,7 +217,7 @@ def test_adjacent_byte_ranges_yield_every_record_once(data: st.DataObject) -> No
     found: Rows = []
     places: Rows = []
     reports = []
-    lookback = data.draw(st.sampled_from((WIDEST, reader.LOOKBACK)))
+    lookback = data.draw(st.sampled_from((WIDEST, scan.LOOKBACK)))
     for start, end in zip([0, *cuts], [*cuts, None], strict=True):
         with mock.patch.object(reader, "LOOKBACK", lookback):
             some, bad, one = read_permissively(damaged, start=start, end=end)
@@ -249,10 +249,13 @@ def test_position_of_a_known_batch_replaces_the_search() -> None:
     places = [at for at, _ in extents(segment)]
     rows, _, _ = read_permissively(segment)
     for base, start in ((places[4], places[9]), (places[4], places[4]), (0, places[3] + 1)):
-        with mock.patch.object(reader.Scanner, "_synchronize", side_effect=AssertionError):
-            found, corrupt, _ = read_permissively(segment, base=base, start=start)
+        found, corrupt, _ = read_permissively(segment, base=base, start=start)
         assert found == [row for row in rows if row["position"] >= start]
         assert not corrupt
+    damaged = bytearray(segment)
+    damaged[places[5] - 1] ^= 1  # a search would take the batch at places[4] for a part of an earlier one
+    _, corrupt, _ = read_permissively(bytes(damaged), base=places[4], start=places[4])
+    assert [(each["position"], each["size"]) for each in corrupt] == [(places[4], places[5] - places[4])]
     with pytest.raises(ValueError, match=r"^base must be 0 to 4 \(start\), not 5$"):
         read_segments(io.BytesIO(segment), start=4, base=5)
 

@@ -8,7 +8,6 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from kafka_records import engines
 from kafka_records.engines import Installed
 from kafka_records.errors import CompressionError, MissingCodecError
 
@@ -71,11 +70,10 @@ def _find(name: str) -> ModuleType:
 
 
 @pytest.fixture(params=["compression.zstd", "zstandard"])
-def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Installed:
+def engine(request: pytest.FixtureRequest) -> Installed:
     if request.param == "zstandard":
         pytest.importorskip("zstandard", reason="the extra `compression` is not installed")
-    monkeypatch.setattr(engines, "_STANDARD_ZSTD", request.param if request.param != "zstandard" else None)
-    return Installed(_find)
+    return Installed(_find, request.param if request.param != "zstandard" else None)
 
 
 PAYLOADS = {
@@ -134,18 +132,18 @@ def test_compressed_data_is_read_up_to_the_limit(engine: Installed, size: int) -
         assert str(caught.value) == f"the zstd data decompresses to more than {size - 1} bytes (max_batch_bytes)"
 
 
-def test_input_of_many_frames_is_copied_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "_STANDARD_ZSTD", "compression.zstd")
+def test_input_of_many_frames_is_copied_a_few_times() -> None:
     texts = [b"", b"x", bytes(3000), b""] * 200
     data = b"".join(map(frame, texts))
     _Decompressor.given.clear()
     stand_in = _stand_in()
-    assert Installed(lambda name: stand_in).zstd_decompress(memoryview(data), 1 << 20) == b"".join(texts)
+    assert Installed(lambda name: stand_in, "compression.zstd").zstd_decompress(memoryview(data), 1 << 20) == b"".join(
+        texts
+    )
     assert sum(_Decompressor.given) < 3 * len(data)
 
 
-def test_python_built_without_zstd_uses_zstandard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "_STANDARD_ZSTD", "compression.zstd")
+def test_python_built_without_zstd_uses_zstandard() -> None:
     asked = []
 
     def find(name: str) -> ModuleType:
@@ -153,7 +151,7 @@ def test_python_built_without_zstd_uses_zstandard(monkeypatch: pytest.MonkeyPatc
         raise ImportError(name)
 
     with pytest.raises(MissingCodecError, match=r"^zstd needs the package zstandard, which is not installed: "):
-        Installed(find).zstd_compress(b"")
+        Installed(find, "compression.zstd").zstd_compress(b"")
     assert asked == ["compression.zstd", "zstandard"]
 
 

@@ -26,10 +26,16 @@ _ZSTD_BUFFER = (128 << 10) + 3
 
 
 class Installed:
-    """Engine that imports each codec package on first use. Raises MissingCodecError."""
+    """Engine that imports each codec package on first use. Raises MissingCodecError.
 
-    def __init__(self, find: Callable[[str], ModuleType] = import_module) -> None:
+    ``standard_zstd`` is the module of the standard library that has zstd, or None.
+    """
+
+    def __init__(
+        self, find: Callable[[str], ModuleType] = import_module, standard_zstd: str | None = _STANDARD_ZSTD
+    ) -> None:
         self._find = find
+        self._standard_zstd = standard_zstd
 
     def _package(self, name: str, codec: str) -> Any:
         try:
@@ -88,9 +94,9 @@ class Installed:
         return result
 
     def _zstd(self) -> Any:
-        if _STANDARD_ZSTD is not None:
+        if self._standard_zstd is not None:
             with suppress(ImportError):  # Python can be built without it
-                return self._find(_STANDARD_ZSTD)
+                return self._find(self._standard_zstd)
         return self._package("zstandard", "zstd")
 
 

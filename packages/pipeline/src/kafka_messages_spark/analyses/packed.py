@@ -34,10 +34,10 @@ _SUMS = [
 ]
 
 
-def packed(batches: pa.RecordBatch) -> pa.RecordBatch:
+def packed(batches: pa.RecordBatch, most: int = _MOST) -> pa.RecordBatch:
     """Pack the batches of one file, as rows of ``read_batches``, for ``partition_offsets`` and ``batches_near``.
 
-    A row has the lowest ``base_offset`` and the highest values of up to 1,000 batches of a leader epoch, and their number
+    A row has the lowest ``base_offset`` and the highest values of up to ``most`` batches of a leader epoch, and their number
     as ``batches``.
     ``lowest`` is the lowest last offset, and ``packed`` has offsets and times of each. Corrupt batches keep their rows.
     """
@@ -47,7 +47,7 @@ def packed(batches: pa.RecordBatch) -> pa.RecordBatch:
     number = np.arange(len(sound))
     is_new = np.diff(pc.fill_null(sound["leader_epoch"], -1).to_numpy(), prepend=-2) != 0
     since = number - np.maximum.accumulate(np.where(is_new, number, 0))
-    starts = np.flatnonzero(since % _MOST == 0)
+    starts = np.flatnonzero(since % most == 0)
     first = pc.coalesce(sound["base_offset"], sound["last_offset"])
     row = np.searchsorted(starts, number, "right")
     numbered = sound.append_column("row", pa.array(row)).append_column("first", first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._log_options import OPTIONS
 from ._source import KafkaLogDataSource
 
-__all__ = ["KafkaLogDataSource"]
+__all__ = ["OPTIONS", "KafkaLogDataSource"]
