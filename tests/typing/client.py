@@ -40,13 +40,14 @@ from kafka_messages.connection import (
     announce,
     entities,
 )
+from kafka_messages.history import releases_with
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
     MetadataResponseTopicCollection,
 )
-from kafka_messages.protocol import Api, ApiKey, BrokerVersions, DecodedRequest, Versions, api
+from kafka_messages.protocol import Api, ApiKey, BrokerVersions, DecodedRequest, Versions, api, decode_response
 from kafka_records import CompressionName, Record, read_batches, write_batch
 from kafka_records.segments import write_batches
 
@@ -200,6 +201,17 @@ def topic_names(message: Message, wanted: EntityType = "topicName") -> list[str]
     return [str(each.value) for each in entities(message, wanted)]
 
 
+def version_tables(by_key: dict[ApiKey, Versions], by_name: dict[str, Versions], pairs: dict[str, int]) -> list[str]:
+    """Tables by API accept any type of key, also as variables; responses of any API are responses."""
+    found = [str(announce(versions=each).api_keys) for each in (by_key, by_name)]
+    found += [str(BrokerVersions.of(each).versions) for each in (by_key, by_name)]
+    found.append(
+        str(BrokerVersions.of({ApiKey.FETCH: Versions(0, 4), "Metadata": Versions(0, 5), 1000: Versions(0, 1)}))
+    )
+    assert_type(decode_response(bytes(4), 12, 0).message, Response)
+    return [*found, *releases_with(pairs), *releases_with(list(pairs.items())), *releases_with({"FetchRequest": 12})]
+
+
 def newest(kind: MessageClass) -> int:
     """Any message class has versions."""
     return kind.HIGHEST_SUPPORTED_VERSION
@@ -273,14 +285,6 @@ def handled(request: Request) -> int:
     return asyncio.run(result).session_id
 
 
-def limited() -> int:
-    """Return the highest version that is announced; the keys of the dict have one of the accepted types."""
-    versions = {ApiKey.METADATA: Versions(0, 5)}
-    response = announce([ApiKey.METADATA], versions=versions)
-    assert BrokerVersions.from_response(response).highest_common("Metadata") == 5
-    return BrokerVersions.of(versions).highest_common(ApiKey.METADATA)
-
-
 def main() -> None:
     partition = MetadataResponsePartition(partition_index=0, leader_id=3, replica_nodes=(3, 4))
     response = MetadataResponse(topics=[MetadataResponseTopic(name="t", partitions=[partition])])
@@ -297,7 +301,6 @@ def main() -> None:
     assert structs() == MetadataResponse()
     assert unknown_tags([tagged, SaslHandshakeResponse(), MetadataRequest()]) == [9]
     assert (compressed("gzip"), newest(MetadataRequest), handled(MetadataRequest())) == ("gzip", 13, 18)
-    assert limited() == 5
     assert topic_names(MetadataRequest(topics=[MetadataRequestTopic(name="t")])) == ["t"]
     assert events(ClientConnection("typed"), ServerConnection(), ProxyConnection()) == 2
 

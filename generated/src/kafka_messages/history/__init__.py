@@ -18,6 +18,9 @@ from ._tables import ERROR_CODES, KIPS, LATE_FIELDS, LISTENERS, OLDER, RELEASES,
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from _typeshed import SupportsItems
 
     from .._base.listing import MessageInfo
     from ..schema.descriptors import FieldDescriptor
@@ -243,7 +246,7 @@ def missing_in(message: AnyMessage, version: int) -> str:
     return " and ".join(words + ([f"from {last} on"] if last is not None else []))
 
 
-def releases_with(versions: Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]:
+def releases_with(versions: SupportsItems[AnyMessage, int] | Iterable[tuple[AnyMessage, int]]) -> tuple[str, ...]:
     """Return the releases with every given pair of message and version. Raises ValueError for an unknown message."""
     wanted = [_pair(each) for each in _several(versions)]
     return tuple(
@@ -323,10 +326,11 @@ def _check_number(version: int) -> None:
         raise TypeError(f"a version must be an int such as 3, not {display(version)}")
 
 
-def _several(versions: Iterable[tuple[AnyMessage, int]]) -> Iterable[object]:
+def _several(versions: Any) -> Iterable[object]:
     if isinstance(versions, str | type) or not hasattr(versions, "__iter__"):
         raise TypeError(f"expected a list of (message, version) pairs, got {display(versions)}")
-    return versions.items() if isinstance(versions, dict) else versions
+    pairs: Iterable[object] = versions.items() if hasattr(versions, "items") else versions
+    return pairs
 
 
 def _pair(given: object) -> tuple[str, int]:

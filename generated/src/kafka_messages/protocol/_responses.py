@@ -121,7 +121,7 @@ if TYPE_CHECKING:
     @overload
     def decode_response(
         data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict"
-    ) -> DecodedResponse[Message]: ...
+    ) -> DecodedResponse[ResponseMessage]: ...
 
 
 def decode_response(data: BytesLike, api: AnyApi, version: int, *, text: Text = "strict") -> DecodedResponse[Any]:

@@ -7,8 +7,9 @@ from ._incoming import LENGTH_SIZE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .._base.message import Message, Text
     from .._base.message import Request as RequestMessage
+    from .._base.message import Response as ResponseMessage
+    from .._base.message import Text
     from ..errors import KafkaMessageError
     from ..protocol import Api, DecodedRequest, DecodedResponse
     from ..protocol._shapes import RequestHeader
@@ -99,7 +100,7 @@ class RequestForwarded(Forwarded):
         """Return ``encode()`` as a list for ``writelines``, without copying long fields."""
         return self.request.encode_chunks(text=TEXT) if self.request is not None else [self.data]
 
-    def _decode_response(self, payload: bytes) -> DecodedResponse[Message]:
+    def _decode_response(self, payload: bytes) -> DecodedResponse[ResponseMessage]:
         return decode_response(payload, self._key, self._version, text=TEXT)
 
     def _what(self) -> str:
@@ -126,12 +127,12 @@ class ResponseForwarded(_Reply):
     def __init__(self, frame: bytes, request: RequestForwarded) -> None:
         self._frame = frame
         self.request = request
-        self.response: DecodedResponse[Message] | None = None
+        self.response: DecodedResponse[ResponseMessage] | None = None
         """None if the response was not decoded."""
         self.error: KafkaMessageError | None = None
 
     @property
-    def message(self) -> Message | None:
+    def message(self) -> ResponseMessage | None:
         return self.response.message if self.response is not None else None
 
     def encode(self) -> bytes:
