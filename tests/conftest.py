@@ -5,19 +5,20 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
-from tests.support import proposals
+from tests.support.proposals import PROPOSALS
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import LoadFileScheduling
 
-proposals.make_importable()
+PROPOSALS.install()
 settings.register_profile("tests", deadline=None)  # how long a busy machine takes says nothing about the code
 settings.load_profile("tests")
 
@@ -26,9 +27,9 @@ def pytest_sessionstart() -> None:
     """End a run with TESTS_NATIVE that would not use the native core: its tests would pass without testing it."""
     if os.environ.get("TESTS_NATIVE") != "1":
         return
-    from kafka_messages._core.native import implementation, native_columns
+    from kafka_messages import implementation
 
-    if implementation() == "pure" or native_columns() is None:
+    if implementation() == "pure" or find_spec("kafka_messages_native._columns") is None:
         raise pytest.UsageError("TESTS_NATIVE is 1, but kafka-messages-native is not installed, or switched off")
 
 
@@ -43,7 +44,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
     """Run all tests of the site in one worker, which writes the site once; other tests as with ``--dist loadfile``."""
     from xdist.scheduler import LoadFileScheduling
 
-    class Scheduling(LoadFileScheduling):
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no type information
         def _split_scope(self, nodeid: str) -> str:
             return "tests/pages" if nodeid.startswith("tests/pages/") else super()._split_scope(nodeid)
 

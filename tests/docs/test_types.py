@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import pages
+from tests.support.proposals import PROPOSALS
 
 PARTS = ("mypy", "pyright", "pyarrow", "pyspark", "kafka_messages_spark")
 SOURCES = (
@@ -44,6 +45,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    PROPOSALS.write()
     folder = tmp_path_factory.mktemp("pages")
     for page in pages.pages():
         for number, program in enumerate(pages.programs(page)):

@@ -1,5 +1,5 @@
 """Differential fuzzing of the native core against the pure code: ``python -m tests.fuzz``, or ``nox -s fuzz``."""
 
-from tests.support import proposals
+from tests.support.proposals import PROPOSALS
 
-proposals.make_importable()
+PROPOSALS.install()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import kafka_messages_proposals
 import pytest
 
-from tests.support import proposals
 from tests.support.goldens import matches_golden
 
 GOLDENS = Path(__file__).parent / "goldens"
-MESSAGES = proposals.SOURCE / "kafka_messages_proposals" / "messages"
+MESSAGES = Path(kafka_messages_proposals.__file__).parent / "messages"
 
 
 @pytest.mark.parametrize("name", ["interleaved_tags", "integer_encodings", "nullable_assignment", "foo_response"])

@@ -37,8 +37,8 @@ from kafka_messages_proposals.schema import (
     schemas_of,
 )
 
-from tests.support import proposals
 from tests.support.goldens import matches_golden
+from tests.support.proposals import PROPOSALS
 from tests.support.random_messages import PACKAGES, Package, versions_of
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -349,7 +349,7 @@ print(len(schemas))
 def test_schemas_are_created_on_demand() -> None:
     result = subprocess.run(
         [sys.executable, "-c", PROBE],
-        env={"PYTHONPATH": str(proposals.SOURCE)},
+        env={"PYTHONPATH": str(PROPOSALS.source)},
         capture_output=True,
         text=True,
         check=False,
