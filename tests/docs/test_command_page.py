@@ -30,7 +30,7 @@ def lines_of(block: Block) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("block", list(filter(is_ours, BLOCKS)), ids=lambda block: block.place)
+@pytest.mark.parametrize("block", [block for block in BLOCKS if is_ours(block)], ids=lambda block: block.place)
 def test_shell_block_prints_the_documented_output(
     block: Block, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

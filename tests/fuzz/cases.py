@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import kafka_messages_proposals._core.native as proposals_native
-from kafka_messages._core import native
 from kafka_messages.testing import damaged
 
 import kafka_messages_native as core
@@ -32,8 +30,7 @@ class Sample:
 
     def __init__(self, cls: Any, version: int, data: bytes) -> None:
         self.cls, self.version, self.data = cls, version, data
-        found: Any = proposals_native if cls.__module__.startswith(PROPOSALS.name) else native
-        self.package = found._package
+        self.package = random_messages.package_of(cls).module("_core.native")._package
 
     @property
     def bare(self) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 from unittest import mock
 
 import pyarrow as pa
-from kafka_messages.arrow import _objects
 
 from tests.fuzz.cases import Difference
 from tests.support.both_columns import are_same, binary, both, damaged, exact, messages
@@ -44,7 +43,7 @@ def decode(rnd: random.Random, counts: Counter[str]) -> None:
     if rnd.random() < 0.3:
         array = exact(array.cast(pa.large_binary()))
     options = options_of(rnd)
-    with mock.patch.object(_objects, "MOST_ROWS", rnd.choice((2, 7, 1024))):
+    with mock.patch("kafka_messages.arrow._objects.MOST_ROWS", rnd.choice((2, 7, 1024))):
         got, wanted = both("decode", array, message.cls, versions, **options)
     if not isinstance(got, tuple):
         got.validate(full=options.get("validate_utf8", True))

@@ -235,11 +235,12 @@ def test_value_class_fields_can_have_defaults() -> None:
     )
     assert pickle.loads(pickle.dumps(longer)) == copy.deepcopy(longer) == longer
     assert repr(longer) == repr(plain).replace("trailing=b''", "trailing=b'\\x01'")
-    for arguments in ((header, api(3), 12), (header, api(3), 12, MetadataRequest(), b"", None)):
+    wrong: tuple[Any, ...] = ((header, api(3), 12), (header, api(3), 12, MetadataRequest(), b"", None))
+    for arguments in wrong:
         with pytest.raises(
             TypeError, match=r"^DecodedRequest\.__init__\(\) (missing 1 required|takes from 5 to 6) positional "
         ):
-            DecodedRequest(*arguments)  # type: ignore[arg-type, call-arg]
+            DecodedRequest(*arguments)
     match longer:
         case DecodedRequest(_, _, _, _, trailing):
             assert_type(trailing, bytes)

@@ -20,6 +20,7 @@ from kafka_messages import (
     FetchResponse,
     HeartbeatRequest,
     ListTransactionsRequest,
+    Message,
     MetadataRequest,
     ProduceRequest,
     ProducerSnapshot,
@@ -27,7 +28,6 @@ from kafka_messages import (
     RegisterBrokerRecord,
     SaslAuthenticateRequest,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.messages.alter_client_quotas_request import EntryData, OpData
 from kafka_messages.messages.create_topics_request import CreatableReplicaAssignment, CreatableTopic
 from kafka_messages.messages.fetch_request import FetchTopic, ReplicaState

@@ -16,7 +16,6 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from kafka_messages import DecodeError, IncrementalAlterConfigsRequest, MetadataResponse
-from kafka_messages._core.collection import KeyedCollection
 from kafka_messages.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
     AlterConfigsResourceCollection,
@@ -185,7 +184,7 @@ def test_every_mutating_list_method_is_overridden() -> None:
     only_read |= {"__add__", "__mul__", "__rmul__", "__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"}
     about_the_class = {"__new__", "__init__", "__doc__", "__hash__", "__getattribute__", "__class_getitem__"}
     changing = set(vars(list)) - only_read - about_the_class - {"copy", "__repr__"}
-    assert changing <= set(vars(KeyedCollection))
+    assert changing <= set(vars(Topics.__mro__[1]))
 
 
 def test_find_during_extend_from_iterator_sees_added_elements() -> None:
@@ -287,7 +286,8 @@ def test_slices_and_sums_are_plain_lists() -> None:
 
 def test_collections_have_one_slot_and_no_dict() -> None:
     assert Topics.__slots__ == ()
-    assert KeyedCollection.__slots__ == ("_index",)
+    assert [each.__name__ for each in Topics.__mro__[:3]] == [Topics.__name__, "KeyedCollection", "list"]
+    assert vars(Topics.__mro__[1])["__slots__"] == ("_index",)
     assert not hasattr(Topics(), "__dict__")
     assert not hasattr(Topics(), "_index")
     assert Topics.__basicsize__ == list.__basicsize__ + struct.calcsize("P")

@@ -10,20 +10,20 @@ from kafka_messages import (
     EncodeError,
     GroupMetadataValue,
     KafkaMessageError,
+    Message,
     MetadataRequest,
     NoOpRecord,
     OffsetCommitKey,
     OffsetCommitValue,
     UnsupportedVersionError,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.internal_topics import (
+    RECORD_TYPES,
     CoordinatorRecord,
     UnknownRecordTypeError,
     read_coordinator_record,
     write_coordinator_record,
 )
-from kafka_messages.internal_topics._tables import RECORD_TYPES
 
 from tests.support.topic_records import COORDINATOR_RECORDS, OFFSET
 from tests.support.vectors import message_class

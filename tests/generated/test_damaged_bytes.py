@@ -21,6 +21,7 @@ from kafka_messages import (
     FetchResponse,
     JoinGroupRequest,
     ListTransactionsRequest,
+    Message,
     MetadataRequest,
     MetadataResponse,
     ProduceRequest,
@@ -28,7 +29,6 @@ from kafka_messages import (
     SaslAuthenticateRequest,
     ShareAcknowledgeRequest,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.messages.fetch_response import EpochEndOffset, FetchableTopicResponse, PartitionData
 from kafka_messages.schema.arrays import ArrayOf
 from kafka_messages.schema.types import Text

@@ -6,8 +6,9 @@ import gc
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import kafka_messages
 import pytest
 from kafka_messages import (
     ApiVersionsResponse,
@@ -25,7 +26,6 @@ from kafka_messages import (
     TopicRecord,
     UnsupportedVersionError,
 )
-from kafka_messages._core import native
 from kafka_messages.connection import RequestReceived, ServerConnection, entities, error_response
 from kafka_messages.explain import explain
 from kafka_messages.history import describe_lifetimes, since
@@ -48,10 +48,11 @@ from tests.support.implementations import pure
 if TYPE_CHECKING:
     from typing import Self
 
-    from kafka_messages._base.message import Text
-    from kafka_messages._core.wire import BytesLike
 
 Topic = MetadataRequest.MetadataRequestTopic
+
+
+Text = Literal["strict", "surrogateescape"]
 
 
 class Asked(MetadataRequest):
@@ -64,7 +65,7 @@ class Asked(MetadataRequest):
 
 @pytest.fixture(params=["native", "pure"])
 def implementation(request: pytest.FixtureRequest) -> Iterator[None]:
-    if request.param == "native" and native.implementation() == "pure":
+    if request.param == "native" and kafka_messages.implementation() == "pure":
         pytest.skip("the native core is not installed")
     with pure() if request.param == "pure" else nullcontext():
         yield
@@ -109,7 +110,13 @@ class Other(MetadataRequest):
         self.note = "made"
 
     @classmethod
-    def read(cls, data: BytesLike, version: int, *, text: Text = "strict") -> Self:
+    def read(
+        cls,
+        data: bytes | bytearray | memoryview,
+        version: int,
+        *,
+        text: Literal["strict", "surrogateescape"] = "strict",
+    ) -> Self:
         found = super().read(data, version, text=text)
         found.note += ", read"
         return found

@@ -17,13 +17,13 @@ from kafka_messages import (
     AllocateProducerIdsRequest,
     EncodeError,
     FetchRequest,
+    Message,
     MetadataRequest,
     MetadataResponse,
     RawTaggedField,
     SaslHandshakeRequest,
     UnsupportedVersionError,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_messages.messages.metadata_request import MetadataRequestTopic
 from kafka_messages.messages.metadata_response import MetadataResponseTopic

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from unittest import mock
-
 import pytest
 from kafka_messages import DecodeError, DescribeGroupsRequest, MetadataResponse
 from kafka_messages.connection import ProxyConnection, RequestForwarded
@@ -11,6 +9,7 @@ from kafka_messages.protocol import encode_request
 from kafka_messages.schema import Schema
 
 from tests.support.implementations import pure, script
+from tests.support.replaced import counting
 
 CUT = DescribeGroupsRequest(groups=["a", "b"]).write(5)[:-1]
 """Truncated bytes; the error is unrelated to text."""
@@ -21,16 +20,9 @@ MISSING = "DescribeGroupsRequest v5: _tagged_fields: UNSIGNED_VARINT: 1 byte nee
 
 def error_and_walk_count(data: bytes) -> tuple[str, int]:
     """Return the error of reading with escaped text, and the number of walks needed to describe it."""
-    skip, count = Schema.skip, 0
-
-    def counted(schema: Schema, data: bytes, pos: int) -> int:
-        nonlocal count
-        count += 1
-        return skip(schema, data, pos)
-
-    with mock.patch.object(Schema, "skip", counted), pytest.raises(DecodeError) as caught:
+    with counting(Schema.skip) as counts, pytest.raises(DecodeError) as caught:
         DescribeGroupsRequest.read(data, 5, text="surrogateescape")
-    return str(caught.value), count
+    return str(caught.value), counts["skip"]
 
 
 def test_error_unrelated_to_text_is_located_with_one_walk() -> None:

@@ -19,6 +19,7 @@ from kafka_messages import (
     FetchResponse,
     GroupMetadataKey,
     JoinGroupRequest,
+    Message,
     MetadataResponse,
     OffsetCommitKey,
     OffsetCommitValue,
@@ -29,7 +30,6 @@ from kafka_messages import (
     UnsupportedVersionError,
     UserScramCredentialRecord,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.explain import Explanation, Span, explain, explain_record, explain_request, explain_response
 from kafka_messages.internal_topics import write_coordinator_record, write_metadata_record, write_versioned
 from kafka_messages.messages.consumer_protocol_assignment import TopicPartition

@@ -27,13 +27,8 @@ HEADER = 61
 DATA = MetadataRequest(topics=[MetadataRequestTopic(name=f"topic-{number}") for number in range(TOPICS)]).write(9)
 
 
-@pytest.fixture(autouse=True)
-def lowered_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spans, "MOST_LEAVES", 101)
-
-
 def test_elements_beyond_the_limit_are_one_span() -> None:
-    found = explain(DATA, MetadataRequest, 9)
+    found = explain(DATA, MetadataRequest, 9, limit=101)
     leaves = list(found.leaves())
     assert [leaf.start for leaf in leaves] == [0, *(leaf.end for leaf in leaves[:-1])]
     assert leaves[-1].end == len(DATA)
@@ -52,7 +47,7 @@ def test_faults_beyond_the_limit_are_found() -> None:
     data = DATA.replace(b"\x0atopic-299", b"\x0a\xffopic-299")
     with pytest.raises(DecodeError) as caught:
         MetadataRequest.read(data, 9)
-    found = explain(data, MetadataRequest, 9)
+    found = explain(data, MetadataRequest, 9, limit=101)
     assert str(found.error) == str(caught.value)
     assert next(leaf.note for leaf in found.leaves() if leaf.role == "rest") == "249 more elements"
     assert [leaf.path for leaf in found.leaves() if leaf.role == "fault"] == ["topics[299].name"]
@@ -60,12 +55,16 @@ def test_faults_beyond_the_limit_are_found() -> None:
 
 def test_secrets_beyond_the_limit_are_redacted() -> None:
     deletions = [ScramCredentialDeletion(name=f"user-{number}") for number in range(100)]
-    found = explain(AlterUserScramCredentialsRequest(deletions=deletions).write(0), AlterUserScramCredentialsRequest, 0)
+    data = AlterUserScramCredentialsRequest(deletions=deletions).write(0)
+    found = explain(data, AlterUserScramCredentialsRequest, 0, limit=101)
     (rest,) = (row for row in found.rows() if row["role"] == "rest")
     assert (rest["hex"], rest["value"]) == (None, "(redacted)")
 
 
-def test_differences_beyond_the_span_limit_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+def test_differences_beyond_the_span_limit_are_reported(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spans, "MOST_LEAVES", 101)
     other = DATA.replace(b"topic-299", b"other-299")
     assert main(["diff", "MetadataRequest", "9", DATA.hex(), other.hex(), "--text", "--color", "never"]) == 1
     assert capsys.readouterr().out == "topics, rest\n  - 250 more elements\n  + 250 more elements\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import kafka_messages
 import pytest
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
 
 from kafka_message_generator.spec import reader, source

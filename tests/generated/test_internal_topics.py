@@ -15,13 +15,13 @@ from kafka_messages import (
 )
 from kafka_messages.internal_topics import (
     LOGS,
+    RECORD_TYPES,
     read_coordinator_record,
     read_metadata_record,
     read_versioned,
     write_coordinator_record,
     write_metadata_record,
 )
-from kafka_messages.internal_topics._tables import RECORD_TYPES
 
 from tests.support.topic_records import END_TXN_MARKER, OFFSET, OFFSET_KEY, REMOTE_DELETE
 

@@ -14,13 +14,13 @@ from kafka_messages import (
     FetchRequest,
     HeartbeatRequest,
     KafkaMessageError,
+    Message,
     MetadataRequest,
     ProduceRequest,
     RegisterBrokerRecord,
     SaslAuthenticateRequest,
     ShareFetchResponse,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.json import JsonError, from_json, to_json
 from kafka_messages.messages.register_broker_record import BrokerEndpoint
 from kafka_messages.messages.share_fetch_response import PartitionData, ShareFetchableTopicResponse

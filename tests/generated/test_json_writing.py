@@ -17,6 +17,7 @@ from kafka_messages import (
     EncodeError,
     FetchRequest,
     HeartbeatRequest,
+    Message,
     MetadataRequest,
     ProduceRequest,
     ProducerSnapshot,
@@ -25,7 +26,6 @@ from kafka_messages import (
     SaslAuthenticateRequest,
     UnsupportedVersionError,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.json import from_json, to_json
 from kafka_messages.messages.alter_client_quotas_request import EntryData, OpData
 from kafka_messages.messages.create_topics_request import CreatableTopic

@@ -8,6 +8,7 @@ import pytest
 from kafka_messages import (
     DecodeError,
     EncodeError,
+    Message,
     MetadataRequest,
     OffsetCommitValue,
     RemoteLogSegmentMetadataRecord,
@@ -15,14 +16,13 @@ from kafka_messages import (
     RemotePartitionDeleteMetadataRecord,
     UnsupportedVersionError,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.internal_topics import (
+    RECORD_TYPES,
     MetadataRecord,
     UnknownRecordTypeError,
     read_metadata_record,
     write_metadata_record,
 )
-from kafka_messages.internal_topics._tables import RECORD_TYPES
 from kafka_messages.messages.remote_log_segment_metadata_record import RemoteLogSegmentIdEntry, SegmentLeaderEpochEntry
 from kafka_messages.messages.remote_log_segment_metadata_record import TopicIdPartitionEntry as SegmentTopic
 

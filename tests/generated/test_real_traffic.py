@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from kafka_messages import Message, Response
 from kafka_messages.json import to_json
 from kafka_messages.protocol import DecodedRequest, DecodedResponse, FrameReader, decode_request, decode_response
 
@@ -21,7 +23,7 @@ def cluster() -> Cluster:
     return Cluster(COMMITTED)
 
 
-def exchanges(cluster: Cluster) -> Iterator[tuple[str, DecodedRequest, bytes, DecodedResponse[object], bytes]]:
+def exchanges(cluster: Cluster) -> Iterator[tuple[str, DecodedRequest, bytes, DecodedResponse[Response], bytes]]:
     """Yield each request and response, decoded and as bytes, in order of each connection."""
     for path in sorted(cluster.traffic.glob("*.request.bin")):
         connection = path.name.split(".")[0]
@@ -50,8 +52,12 @@ def test_decoded_messages_equal_kafkas_json(cluster: Cluster) -> None:
         logged = left.pop((connection, header.correlation_id))
         assert (logged["requestApiKey"], logged["requestApiVersion"]) == (header.request_api_key, version)
         assert (logged["correlationId"], logged["clientId"]) == (response.header.correlation_id, header.client_id)
-        for message, expected in ((request.message, logged["request"]), (response.message, logged["response"])):
-            form = "empty" if message.NAME in EMPTY_RECORDS else "size"
+        pairs: list[tuple[Message, object]] = [
+            (request.message, logged["request"]),
+            (response.message, logged["response"]),
+        ]
+        for message, expected in pairs:
+            form: Literal["empty", "size"] = "empty" if message.NAME in EMPTY_RECORDS else "size"
             assert to_json(message, version, records=form) == expected
             kinds.add((message.NAME, version))
     assert not left

@@ -15,6 +15,7 @@ import pytest
 from kafka_messages import (
     DecodeError,
     HeartbeatRequest,
+    Message,
     MetadataRequest,
     MetadataResponse,
     RawTaggedField,
@@ -22,7 +23,6 @@ from kafka_messages import (
     SaslAuthenticateResponse,
     implementation,
 )
-from kafka_messages._base.message import Message
 from kafka_messages.protocol import (
     _requests,
     _responses,

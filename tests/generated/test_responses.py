@@ -182,5 +182,5 @@ def test_repeated_responses_are_encoded_with_their_own_number(version: int) -> N
 
 def test_request_is_rejected_by_encode_response() -> None:
     with pytest.raises(EncodeError) as caught:
-        encode_response(MetadataRequest(), 12, 1)
+        encode_response(MetadataRequest(), 12, 1)  # type: ignore[arg-type]  # what is refused
     assert str(caught.value) == "MetadataRequest: this message is not a response"

@@ -7,8 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from kafka_messages import DecodeError
-from kafka_messages._base.message import Message
+from kafka_messages import DecodeError, Message
 from kafka_messages.explain import Explanation, Span, explain
 
 from tests.generated.test_damaged_bytes import CHANGES

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 from kafka_messages.json import from_json, to_json
 from kafka_messages.schema import Schema, Struct
 

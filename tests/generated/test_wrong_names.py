@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import kafka_messages
 import pytest
@@ -21,7 +21,7 @@ from kafka_messages.internal_topics import (
 )
 from kafka_messages.json import from_json, to_json
 from kafka_messages.protocol import api, apis
-from kafka_messages.schema import FieldDescriptor, fields_of, schemas_of
+from kafka_messages.schema import FieldDescriptor, entity_types, fields_of, schemas_of
 from kafka_messages.secrets import secrets_of
 from kafka_messages.testing import random_messages
 
@@ -87,10 +87,11 @@ def last_line(code: str) -> str:
 
 
 def test_type_aliases_exist_at_run_time() -> None:
-    from kafka_messages.connection._iterators import ENTITY_TYPES
-
     assert kafka_messages.MessageClass == type[kafka_messages.Message]
-    assert EntityType.__args__ == ENTITY_TYPES  # type: ignore[attr-defined]
+    annotated = {
+        kind for each in all_messages() for kinds in entity_types(each.message_class).values() for kind in kinds
+    }
+    assert {*get_args(EntityType)} == annotated | {each.entity_type for each in every_field() if each.entity_type}
 
 
 def test_repr_of_apis_and_fields_is_short() -> None:

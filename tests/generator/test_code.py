@@ -25,7 +25,8 @@ from kafka_message_generator.render.code import (
 
 def test_expression_requires_the_imports_of_its_operands() -> None:
     size = call(use("read_uvarint"), code.code("{} + 1", use("TEXT_LENGTHS")))
-    assert (str(size), size.names) == ("read_uvarint(TEXT_LENGTHS + 1)", {"read_uvarint", "TEXT_LENGTHS"})
+    assert str(size) == "read_uvarint(TEXT_LENGTHS + 1)"
+    assert size.names == {"read_uvarint", "TEXT_LENGTHS"}
     both = joined(", ", (size, "plain", bound("pack", ("h", "i"))))
     assert str(both) == "read_uvarint(TEXT_LENGTHS + 1), plain, _pack_hi"
     assert both.names == {"read_uvarint", "TEXT_LENGTHS", "Struct"}

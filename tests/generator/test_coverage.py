@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from kafka_message_generator import definitions
 from kafka_message_generator.definitions import Definitions
 from kafka_message_generator.plan.model import Array, LayoutRef, MessagePlan, Operation, OptionalBuffer, TaggedFields
 from kafka_message_generator.render import environment, package
+from kafka_message_generator.render.availability import availability_of
 from kafka_message_generator.render.codec import message as codec
 from kafka_message_generator.render.identity import identity_of
 from kafka_message_generator.spec.model import ENCODED_TYPES, FIXED_WIDTHS, VARIABLE_TYPES
@@ -49,11 +49,8 @@ def test_every_line_of_the_renderer_runs() -> None:
 def test_every_branch_of_every_template_is_taken(
     proposals: Definitions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = environment.ENVIRONMENT
-    branches = Branches(original)
-    for name, module in list(sys.modules.items()):
-        if name.startswith("kafka_message_generator.render") and getattr(module, "ENVIRONMENT", None) is original:
-            monkeypatch.setattr(module, "ENVIRONMENT", branches.environment)
+    branches = Branches(environment.ENVIRONMENT)
+    branches.install(monkeypatch)
     branches.load_all()
     for plan in proposals.plans:
         codec.render(plan)
@@ -71,7 +68,7 @@ def test_every_branch_of_every_template_is_taken(
         loaded = proposals if specs is PROPOSALS else definitions.load(specs)
         identity = identity_of(loaded, None if specs in (KAFKA, records) else "reached")
         for name in OF_PACKAGES:
-            package._template(name, identity, loaded, package.availability_of(loaded))
+            package._template(name, identity, loaded, availability_of(loaded))
     assert "\n".join(branches.missing) == ""
 
 

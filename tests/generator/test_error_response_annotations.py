@@ -73,7 +73,7 @@ def test_invalid_entry_is_reported_with_its_location(text: str, problem: str, tm
 
 def test_valid_entries_are_resolved_to_fields(tmp_path: Path) -> None:
     specs = write_specs(tmp_path / "specs", ASK, TELL, PROBE)
-    annotations = [
+    annotations: list[dict[str, object]] = [
         {"field": "Things", "from": ["Things"]},
         {"field": "Things.Data", "value": ""},
         {"field": "Count", "value": "-1", "about": "why"},

@@ -164,10 +164,7 @@ def test_mounted_file_that_cannot_be_renamed_is_written_directly(
     path.write_bytes(b"longer than the new one")
     number = path.stat().st_ino
 
-    def fail(*names: str) -> None:
-        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), *names)
-
-    monkeypatch.setattr(os, "replace", fail)
+    fill_disk(monkeypatch, errno.EBUSY)
     replace_file(path, iter([b"n", b"ew"]))
     assert (path.read_bytes(), path.stat().st_ino, names(tmp_path)) == (b"new", number, ["mounted"])
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -273,13 +275,15 @@ def test_folder_of_another_package_is_not_overwritten(
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_progress_is_printed_only_to_a_terminal(
-    is_terminal: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
-    assert generate(request_of(tmp_path)) == 0
+def test_progress_is_printed_only_to_a_terminal(is_terminal: bool, tmp_path: Path) -> None:
+    class Stderr(io.StringIO):
+        def isatty(self) -> bool:
+            return is_terminal
+
+    with redirect_stderr(Stderr()) as stderr:
+        assert generate(request_of(tmp_path)) == 0
     shown = "".join(f"\r{done} of 5 modules" for done in range(1, 6)) + "\n"
-    assert capsys.readouterr().err == (shown if is_terminal else "")
+    assert stderr.getvalue() == (shown if is_terminal else "")
 
 
 def test_modules_of_removed_definitions_are_removed(generated: package.PackageRequest) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import shlex
-import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -216,12 +216,11 @@ def test_check_splits_lines_only_at_newlines_and_escapes_controls(
     ]
 
 
-def test_check_prints_the_diff_in_any_encoding(
-    generated: package.PackageRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_check_prints_the_diff_in_any_encoding(generated: package.PackageRequest) -> None:
     list_file(generated.output, "a.txt", "Müller\n".encode())
-    stdout = io.TextIOWrapper(io.BytesIO(), "ascii", newline="\n")
-    monkeypatch.setattr(sys, "stdout", stdout)
-    assert check(generated) == 1
+    written = io.BytesIO()
+    stdout = io.TextIOWrapper(written, "ascii", newline="\n")
+    with redirect_stdout(stdout):
+        assert check(generated) == 1
     stdout.flush()
-    assert b"-M\\xfcller\n" in stdout.buffer.getvalue()  # type: ignore[attr-defined]  # BytesIO
+    assert b"-M\\xfcller\n" in written.getvalue()

@@ -88,7 +88,7 @@ def test_package_of_own_definitions_is_built_installed_and_used(tmp_path: Path) 
         "Bug tracker, https://example.org/bugs",
     ]
     assert (metadata_read["Author"], metadata_read["Author-email"]) == ("Acme", "Ada Ångström <ada@example.org>")
-    assert "Private :: Do Not Upload" in metadata_read.get_all("Classifier")
+    assert "Private :: Do Not Upload" in metadata_read.get_all("Classifier", [])
     assert metadata_read.get_all("Requires-Dist") == ['kafka-messages-tools; extra == "tools"']
 
 

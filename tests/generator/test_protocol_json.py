@@ -9,11 +9,12 @@ import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from jsonschema import Draft202012Validator
 from kafka_messages import all_messages
-from kafka_messages.secrets._detection import METADATA_TOPIC, METADATA_TOPIC_ID
+from kafka_messages.secrets import METADATA_TOPIC
 
 from kafka_message_generator import cli, definitions
 from kafka_message_generator.export.command import SCHEMA_FILE, write
@@ -148,7 +149,7 @@ def test_integer_too_large_for_a_double_is_a_string(kafka: dict[str, Any]) -> No
 
 
 def test_metadata_topic_and_fetched_records_are_exported(kafka: dict[str, Any]) -> None:
-    identity = base64.urlsafe_b64encode(METADATA_TOPIC_ID.bytes).decode().rstrip("=")
+    identity = base64.urlsafe_b64encode(UUID(int=1).bytes).decode().rstrip("=")
     assert kafka["metadataTopic"] == {"name": METADATA_TOPIC, "id": identity}
     assert message(kafka, "FetchResponse")["fetchedRecords"] == {
         "topics": ["responses.topic", "responses.topic_id"],

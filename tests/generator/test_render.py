@@ -87,11 +87,8 @@ def render_package(
 
 
 def test_samples_cover_every_branch_of_every_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = environment.ENVIRONMENT
-    branches = Branches(original)
-    for name, module in list(sys.modules.items()):
-        if name.startswith("kafka_message_generator.render") and getattr(module, "ENVIRONMENT", None) is original:
-            monkeypatch.setattr(module, "ENVIRONMENT", branches.environment)
+    branches = Branches(environment.ENVIRONMENT)
+    branches.install(monkeypatch)
     branches.load_all()
     for sample in SAMPLES.values():
         codec.render(plan_of(sample))

@@ -66,7 +66,7 @@ def test_valid_definition_has_no_problems() -> None:
         ("Test.json", text(field("A"), apiKey=7)),
         ("Other.json", text(field("A"))),
         ("Test.json", text(field("A"), field("B", versions="none"))),
-        ("Test.json", text(field("A", versions=0))),
+        ("Test.json", text(field("A") | {"versions": 0})),
     ],
 )
 def test_unusual_valid_definitions_are_accepted(file: str, definition: str) -> None:

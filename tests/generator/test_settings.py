@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,8 +103,7 @@ def test_toml_values_have_line_numbers(tmp_path: Path) -> None:
     text = "\r\n".join((*lines, "[[package.authors]]", "name = 'A'"))
     path = tmp_path / "package.toml"
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    node = toml.load(path, "package.toml", Problems())
-    assert node is not None
+    node: Any = toml.load(path, "package.toml", Problems())
     assert node.value["package"].location.line == 2
     found = {key: each.location.line for key, each in node.value["package"].value.items()}
     assert found == {"description": 3, "classifiers": 5, "authors": 8}

@@ -6,11 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from kafka_messages._core.native import SWITCH, implementation
+from kafka_messages import implementation
 
 HERE = Path(__file__).parent
 NOT_INSTALLED = "kafka-messages-native is not installed; run pip install ./packages/native, which needs a C compiler"
-REASON = f"{SWITCH} is 0" if find_spec("kafka_messages_native") else NOT_INSTALLED
+REASON = "KAFKA_MESSAGES_NATIVE is 0" if find_spec("kafka_messages_native") else NOT_INSTALLED
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

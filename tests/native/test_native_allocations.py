@@ -8,9 +8,8 @@ from typing import Any
 
 import kafka_messages
 import pytest
-from kafka_messages import FetchRequest, MetadataResponse, ProduceRequest
+from kafka_messages import FetchRequest, MetadataResponse, ProduceRequest, RawTaggedField
 from kafka_messages._core import native
-from kafka_messages._core.wire import RawTaggedField
 
 from tests.support import vectors
 from tests.support.implementations import opened, pure, structs_in

@@ -6,8 +6,7 @@ import array
 from typing import Any
 
 import pytest
-from kafka_messages import FetchRequest, HeartbeatRequest, MetadataResponse
-from kafka_messages._core.wire import RawTaggedField
+from kafka_messages import FetchRequest, HeartbeatRequest, MetadataResponse, RawTaggedField
 from kafka_messages.messages.fetch_request import ReplicaState
 
 from tests.support.implementations import declined, outcome, purely
@@ -73,6 +72,7 @@ def test_argument_forms_match_the_pure_code() -> None:
         ((data, 0, 4), {}),
         ((data,), {"version": 4, "offset": 0}),
     ]
+    call: Any
     for args, named in forms:
         for call in (HeartbeatRequest.read, HeartbeatRequest.read_from):
             assert outcome(call, *args, **named) == purely(call, *args, **named)
@@ -88,7 +88,7 @@ def test_argument_forms_match_the_pure_code() -> None:
             assert outcome(call, *args, **named) == purely(call, *args, **named)
     for call in (HeartbeatRequest.write, HeartbeatRequest.size):
         for args in ((message, 4), (message,), (None, 4), (5, 4), (MetadataResponse(), 4)):
-            wanted = outcome(call.__wrapped__, *args)  # type: ignore[attr-defined]
+            wanted = outcome(call.__wrapped__, *args)
             assert outcome(call, *args).kind == wanted.kind
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from typing import Any, Self
 from unittest import mock
 
 import pytest
@@ -202,22 +203,22 @@ def test_overridden_methods_are_called() -> None:
         calls = 0
 
         @classmethod
-        def read(cls, data, version):  # type: ignore[no-untyped-def]
+        def read(cls, data: Any, version: int, **options: Any) -> Self:
             cls.calls += 1
-            return super().read(data, version)
+            return super().read(data, version, **options)
 
         @classmethod
-        def read_from(cls, data, offset, version):  # type: ignore[no-untyped-def]
+        def read_from(cls, data: Any, offset: int, version: int, **options: Any) -> tuple[Self, int]:
             cls.calls += 1
-            return super().read_from(data, offset, version)
+            return super().read_from(data, offset, version, **options)
 
-        def write(self, version: int) -> bytes:
+        def write(self, version: int, **options: Any) -> bytes:
             type(self).calls += 1
-            return b"<" + super().write(version)
+            return b"<" + super().write(version, **options)
 
-        def size(self, version: int) -> int:
+        def size(self, version: int, **options: Any) -> int:
             type(self).calls += 1
-            return 1 + super().size(version)
+            return 1 + super().size(version, **options)
 
     message = Counted(group_id="g")
     data = message.write(4)

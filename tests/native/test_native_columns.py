@@ -29,7 +29,7 @@ from tests.support.both_columns import (
     exact,
     messages,
 )
-from tests.support.implementations import script
+from tests.support.implementations import is_pure, script
 
 pytest.importorskip("kafka_messages_native._columns")
 
@@ -52,16 +52,14 @@ def native_results() -> Iterator[list[object]]:
         return call
 
     def wanted() -> bool:
-        return kafka_messages.arrow._native.native_columns() is not None
+        return not is_pure()
 
     def spied(function: Any) -> Any:
         spy = kept(function)
         return lambda *args, **named: spy(*args, **named) if wanted() else None
 
-    with (
-        mock.patch.object(columns, "decoded", spied(columns.decoded)),
-        mock.patch.object(columns, "encoded", spied(columns.encoded)),
-    ):
+    natives = {name: spied(function) for name, function in vars(columns).items() if name in ("decoded", "encoded")}
+    with mock.patch.multiple(columns, **natives):
         yield given
 
 
@@ -92,6 +90,7 @@ def test_mixed_versions_with_defaults_and_unknown_fields_match_objects(name: str
     random.Random(name).shuffle(rows)
     array, versions = binary([data for _, data in rows], before=1), pa.array([version for version, _ in rows])
     prefixed = binary([version.to_bytes(2, "big") + data for version, data in rows])
+    options: dict[str, Any]
     for options in (
         {},
         {"unknown_tagged_fields": True},
@@ -109,7 +108,8 @@ def test_mixed_versions_with_defaults_and_unknown_fields_match_objects(name: str
 def test_columns_encoded_at_other_versions_match_objects(name: str) -> None:
     message = messages()[name]
     for version in message.versions:
-        for options in ({}, {"emit_defaults": True}):
+        choices: tuple[dict[str, Any], ...] = ({}, {"emit_defaults": True})
+        for options in choices:
             found = decode(binary([*message.of(version), None]), message.cls, version, **options)
             for other in {message.versions[0], message.versions[-1], version}:
                 assert_same("encode", found, message.cls, other)
@@ -192,7 +192,7 @@ def test_tags_in_any_order_match_objects(fields: list[tuple[int, bytes]]) -> Non
     for options in ({}, {"unknown_tagged_fields": True}):
         assert_same("decode", rows, OffsetCommitValue, 4, **options)
         found = assert_same("decode", rows, OffsetCommitValue, 4, mode="PERMISSIVE", **options)
-    assert_same("encode", found, OffsetCommitValue, 4)
+        assert_same("encode", found, OffsetCommitValue, 4)
 
 
 @pytest.mark.parametrize(

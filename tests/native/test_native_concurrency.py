@@ -19,7 +19,8 @@ from tests.support.topics import VERSION, read, response
 
 @pytest.fixture
 def data() -> bytes:
-    return response().write(VERSION)
+    written: bytes = response().write(VERSION)
+    return written
 
 
 def test_concurrent_reads_and_writes_are_correct(data: bytes) -> None:
@@ -180,6 +181,7 @@ def test_reading_lets_other_threads_run() -> None:
             progress.append(None)
 
     interval, thread = sys.getswitchinterval(), Thread(target=work)
+    before, message, after = 0, None, 0
     calls: list[Any] = [progress.__len__, partial(ProduceRequest.read, MANY, 12), progress.__len__]
     try:
         sys.setswitchinterval(1e-6)
@@ -194,6 +196,7 @@ def test_reading_lets_other_threads_run() -> None:
         thread.join()
         sys.setswitchinterval(interval)
     assert after > before
+    assert isinstance(message, ProduceRequest)
     assert message.topic_data == TOPICS
 
 

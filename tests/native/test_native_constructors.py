@@ -23,7 +23,7 @@ from tests.support import vectors
 from tests.support.implementations import Outcome, opened, outcome, purely, script, structs_in
 
 MESSAGES = vectors.message_names()
-WRONG = (
+WRONG: tuple[Any, ...] = (
     None,
     0,
     -1,
@@ -192,8 +192,9 @@ def test_wrong_arguments_match_the_generated_constructor() -> None:
     assert not outcome_of_both(is_internal=True, name="x", error_code=4).is_error
     assert outcome_of_both(**{"": 1}).is_error
     assert outcome_of_both(*(1, 2), name="x").is_error
+    named: dict[Any, Any] = {1: 2}
     with pytest.raises(TypeError, match="keywords must be strings"):
-        MetadataResponseTopic(**{1: 2})  # type: ignore[misc]
+        MetadataResponseTopic(**named)
 
 
 def test_keywords_in_any_order_are_accepted() -> None:

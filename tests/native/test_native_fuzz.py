@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -38,17 +39,17 @@ def test_same_seed_repeats_the_run() -> None:
     assert first["read"] + first["read_from"] == 200 > first["read left to the pure code"]
 
 
-def test_message_differences_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_message_differences_are_found() -> None:
     some = [sample for sample in cases.samples() if sample.cls.NAME == "HeartbeatRequest"]
     text = some[0].owner._plan
     for right, wrong in (("group_instance_id/s?=~", "group_instance_id/s?=x"), ("generation_id/i", "generation_id/I")):
         assert right in text
         bare = cases.bare_calls(some[0].cls, some[0].plan_of(text.replace(right, wrong)), some[0].package)
-        with monkeypatch.context() as patched:
-            patched.setattr(cases, "samples", lambda: some)
-            patched.setattr(cases, "printed_calls", lambda sample, bare=bare: bare)
-            with pytest.raises(cases.Difference, match=r"(?s)^HeartbeatRequest v\d+: \w+ of .*native: .*pure: "):
-                read_and_write(5000)
+        with (
+            mock.patch.multiple(cases, samples=lambda: some, printed_calls=lambda sample, bare=bare: bare),
+            pytest.raises(cases.Difference, match=r"(?s)^HeartbeatRequest v\d+: \w+ of .*native: .*pure: "),
+        ):
+            read_and_write(5000)
 
 
 def test_column_differences_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def test_encode_recovers_if_the_estimated_size_cannot_be_allocated() -> None:
     found = decode(pa.array(ROWS), OffsetCommitValue, 3)
     plan = extension.plan(OffsetCommitValue._plan, False)
     extension.encode(plan, *found.__arrow_c_array__(), 3, False)  # creates the programs
-    results = set()
+    results: set[int | bool] = set()
     for number in range(8):
         extension.fail_allocation(number)
         try:

@@ -21,7 +21,8 @@ from tests.support.topics import VERSION, read, response
 
 @pytest.fixture
 def data() -> bytes:
-    return response().write(VERSION)
+    written: bytes = response().write(VERSION)
+    return written
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def no_finalizers() -> Iterator[None]:
     yield
     for cls in (MetadataResponsePartition, MetadataResponseTopic):
         if "__del__" in vars(cls):
-            del cls.__del__
+            delattr(cls, "__del__")
 
 
 # --- chains and cycles ------------------------------------------------------------------------------------------------

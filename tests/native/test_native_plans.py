@@ -12,10 +12,8 @@ from uuid import UUID
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kafka_messages import HeartbeatRequest
+from kafka_messages import HeartbeatRequest, RawTaggedField
 from kafka_messages._core.collection import KeyedCollection
-from kafka_messages._core.structs import NULLED
-from kafka_messages._core.wire import UNSET, ZERO_UUID, RawTaggedField
 
 from tests.support.implementations import LEFT, bare_calls
 
@@ -23,10 +21,20 @@ core: Any = pytest.importorskip("kafka_messages_native")
 
 
 class Inner:
+    a: int
+    b: str
+    unknown_tagged_fields: tuple[RawTaggedField, ...]
     __slots__ = ("a", "b", "unknown_tagged_fields")
 
 
 class Outer:
+    number: int
+    name: str
+    flag: bool
+    numbers: list[int]
+    inner: Inner
+    _late: Inner | None
+    unknown_tagged_fields: tuple[RawTaggedField, ...]
     __slots__ = ("_late", "flag", "inner", "name", "number", "numbers", "unknown_tagged_fields")
 
 
@@ -56,11 +64,12 @@ class Weak:
     __slots__ = ("__weakref__", "a", "unknown_tagged_fields")
 
 
-CLASSES = {
+CLASSES: dict[str, object] = {
     each.__name__: each
     for each in (Inner, Outer, InnerCollection, OuterCollection, Nothing, WithDict, WithoutTags, Weak)
 }
 CLASSES |= {"int": int, "NoClass": 5}
+ZERO_UUID, NULLED, UNSET = UUID(int=0), object(), object()
 PACKAGE = core.Package(RawTaggedField, ZERO_UUID, NULLED, UNSET, lambda cls, message: message, lambda cls: None)
 GOOD = """1
 :Inner a/i b/s?
@@ -240,6 +249,7 @@ def test_damaged_plan_raises_python_errors(text: str, kind: type[Exception], mes
 
 
 def test_wrong_arguments_are_rejected() -> None:
+    arguments: tuple[object, ...]
     for arguments in (
         (),
         (PACKAGE,),

@@ -11,15 +11,17 @@ import textwrap
 from typing import Any
 
 import pytest
-from kafka_messages import DecodeError
-from kafka_messages._base.message import Message
+from kafka_messages import DecodeError, Message
 from kafka_messages._core import native
 from kafka_messages.messages.api_versions_request import ApiVersionsRequest
 from kafka_messages.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 
-from tests.support.implementations import declined
+from tests.support.implementations import declined, opened
 
 core: Any = pytest.importorskip("kafka_messages_native")
+
+
+needs_buffers = pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ needs Python 3.12")
 
 
 def run_in_new_process(program: str) -> str:
@@ -194,9 +196,8 @@ def test_native_methods_have_the_module_of_pure_ones() -> None:
     assert FetchRequest.read.__module__ == FetchRequest.write.__module__ == "kafka_messages._base.message"
 
 
+@needs_buffers
 def test_keyboard_interrupt_is_propagated() -> None:
-    if sys.version_info < (3, 12):
-        pytest.skip("__buffer__ needs Python 3.12")
     asked = []
 
     class Data:
@@ -207,14 +208,14 @@ def test_keyboard_interrupt_is_propagated() -> None:
             return memoryview(b"")
 
     ApiVersionsRequest().write(0)
+    data: Any = Data()
     with pytest.raises(KeyboardInterrupt):
-        ApiVersionsRequest.read(Data(), 0)  # type: ignore[arg-type]
+        ApiVersionsRequest.read(data, 0)
 
 
+@needs_buffers
 def test_recursion_through_buffers_ends_with_the_first_error() -> None:
     """If each level called the pure code after its error, the number of calls would double with each level."""
-    if sys.version_info < (3, 12):
-        pytest.skip("__buffer__ needs Python 3.12")
     program = """
         import sys
         from kafka_messages import ApiVersionsRequest
@@ -294,5 +295,5 @@ def test_makers_of_other_classes_are_not_found() -> None:
 
     before = [each for each in gc.get_objects() if type(each) is core.Maker]
     with pytest.raises(TypeError, match=r"^other is not a class of the plan$"):
-        core.Maker(FetchRequest._native, Other)
+        core.Maker(opened(FetchRequest), Other)
     assert found == []

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from kafka_records import _native
+from kafka_records import CompressionName, _native
 from kafka_records.compression import plain_xxh32
 from kafka_records.crc import plain_crc32c
 from kafka_records.segments.batch_writer import write_batches
-from kafka_records.segments.frames import PADDING, LogData
+from kafka_records.segments.frames import PADDING, LogData, faults
 from kafka_records.segments.headers import HeaderColumns
+from kafka_records.segments.objects import read_batches
 from kafka_records.segments.reader import read_segments
 
+from tests.support.replaced import counting
 from tests.support.segment_implementations import (
     COLUMNS,
     FUNCTIONS,
@@ -43,7 +45,7 @@ def test_core_has_the_batch_format_of_the_package() -> None:
 
 
 def test_core_with_another_batch_format_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "BATCH_FORMAT", {**core.BATCH_FORMAT, "HEADER": 60})
+    monkeypatch.setitem(core.BATCH_FORMAT, "HEADER", 60)
     assert _native.load() is None
     monkeypatch.undo()
 
@@ -150,13 +152,21 @@ def test_output_buffers_grow_as_needed() -> None:
     assert sum(len(batch) for batch in native.batches) == len(rows)
 
 
-def test_intact_batches_are_read_by_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_records.segments.groups.read_batches", None)
-    monkeypatch.setattr("kafka_records.segments.chain.faults", None)
-    for codec in (None, "gzip", "snappy", "lz4", "zstd"):
-        found = outcome(read_segments, write_batches(some_rows(500, 7), compression=codec), batch_metadata=True)
+def test_intact_batches_are_read_by_the_core() -> None:
+    of_the_slow_path = (read_batches, faults)
+    codecs: tuple[CompressionName | None, ...] = (None, "gzip", "snappy", "lz4", "zstd")
+    for codec in codecs:
+        data = write_batches(some_rows(500, 7), compression=codec)
+        with counting(*of_the_slow_path) as counts:
+            found = outcome(read_segments, data, batch_metadata=True)
+        assert counts == {}
         assert not found.error
         assert sum(map(len, found.batches)) == 500
+    damaged = bytearray(write_batches(some_rows(500, 7)))
+    damaged[-1] ^= 1
+    with counting(*of_the_slow_path) as counts:
+        outcome(read_segments, bytes(damaged), batch_metadata=True)
+    assert counts.keys() == {"read_batches", "faults"}
 
 
 def test_single_column_does_not_keep_the_others_alive() -> None:
@@ -285,6 +295,6 @@ def test_unaligned_buffers_raise_value_error() -> None:
 def test_int32_starts_are_accepted() -> None:
     data = np.frombuffer(some_batches(random.Random(1)) + bytes(PADDING), np.uint8)
     log = LogData(data, len(data) - PADDING)
-    starts = np.zeros(3, np.int32)
+    starts: Any = np.zeros(3, np.int32)
     wanted, found = HeaderColumns(log, starts.astype(np.int64)), HeaderColumns(log, starts)
     assert all((value == getattr(wanted, name)).all() for name, value in vars(found).items())

@@ -15,10 +15,8 @@ from typing import Any
 from uuid import UUID
 
 import kafka_messages
-from kafka_messages import ConsumerProtocolAssignment, ConsumerProtocolSubscription
-from kafka_messages._base.message import Message
-from kafka_messages.internal_topics import LOGS, read_versioned
-from kafka_messages.internal_topics._tables import RECORD_TYPES
+from kafka_messages import ConsumerProtocolAssignment, ConsumerProtocolSubscription, Message
+from kafka_messages.internal_topics import LOGS, RECORD_TYPES, read_versioned
 from kafka_messages.json import from_json, to_json
 
 COMMITTED = Path(__file__).parents[2] / "examples" / "cluster"

@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any, Literal
 from unittest import mock
 
-from kafka_messages._core import native
-from kafka_messages._core.structs import StructBase
+from kafka_messages import Message, implementation
 from kafka_messages.secrets import revealed
 
 READERS: tuple[Literal["read", "read_from"], ...] = ("read", "read_from")
@@ -51,7 +50,7 @@ def outcome(call: Callable[..., Any], *args: Any, **named: Any) -> Outcome:
 def _text(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_text, value))})"
-    return revealed(value) if isinstance(value, StructBase) else repr(value)
+    return revealed(value) if hasattr(value, "_names") else repr(value)
 
 
 @contextmanager
@@ -60,12 +59,20 @@ def pure(package: str = "kafka_messages") -> Iterator[None]:
     modules = [sys.modules.get(f"{package}.{name}.{'_' * (name == 'arrow')}native") for name in ("arrow", "segments")]
     with ExitStack() as stack:
         message = sys.modules[package].Message
-        for name in METHODS if native.implementation() == "native" else ():
-            stack.enter_context(mock.patch.object(message, name, vars(message)[name].__wrapped__))
-        stack.enter_context(mock.patch.object(sys.modules[f"{package}._base.message"], "IS_NATIVE", False))
-        for module in filter(None, modules):
-            stack.enter_context(mock.patch.object(module, "native_columns", return_value=None))
+        others = [(module, "native_columns", lambda: None) for module in modules if module is not None]
+        natives = METHODS if implementation() == "native" else ()
+        for target, name, replacement in (
+            *((message, name, vars(message)[name].__wrapped__) for name in natives),
+            (sys.modules[f"{package}._base.message"], "IS_NATIVE", False),
+            *others,
+        ):
+            stack.enter_context(mock.patch.object(target, name, replacement))
         yield
+
+
+def is_pure() -> bool:
+    """Return whether methods of messages are the pure ones, as inside ``pure()``."""
+    return type(vars(Message)["read"]).__name__ != "ReadMethod"
 
 
 def purely(call: Any, *args: Any, **named: Any) -> Outcome:

@@ -45,14 +45,14 @@ def problems() -> Iterator[str]:
 def column_problems() -> Iterator[str]:
     """Yield a line for each message whose columns differ from those of objects, or were left to objects."""
     import pyarrow as pa
-    from kafka_messages.arrow import _objects, decode, encode
+    from kafka_messages.arrow import decode, encode
 
     from tests.support.both_columns import are_same, messages
 
     for name, message in messages().items():
         for version in message.versions:
             rows = pa.array(message.of(version), pa.binary())
-            with mock.patch.object(_objects, "warn_once") as left:
+            with mock.patch("kafka_messages.arrow._objects.warn_once") as left:
                 found = decode(rows, message.cls, version)
                 written = encode(found, message.cls, version)
             if left.called:

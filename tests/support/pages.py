@@ -7,7 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kafka_protocol_upstream.publish.doc_blocks import Block, blocks, pages, text, to_run
+from kafka_protocol_upstream.publish.doc_blocks import Block
+from kafka_protocol_upstream.publish.doc_blocks import blocks as blocks
+from kafka_protocol_upstream.publish.doc_blocks import pages as pages
+from kafka_protocol_upstream.publish.doc_blocks import text as text
+from kafka_protocol_upstream.publish.doc_blocks import to_run as to_run
 
 ROOT = Path(__file__).parents[2]
 # Languages of blocks: the first two are run; the others are definitions (json), settings (toml, yaml) and output.

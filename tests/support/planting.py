@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from kafka_messages import Message
-from kafka_messages._core.structs import StructBase
 from kafka_messages.secrets import secrets_of
 
 _ENTRIES, _, _ = (Path(__file__).parents[2] / "specs/kafka/secrets.json").read_text("utf-8").partition('"open":')
@@ -23,7 +22,7 @@ def leaves(struct: Any, path: str) -> Iterator[tuple[Any, str]]:
         yield struct, name
         return
     value = getattr(struct, name)
-    for inner in () if value is None else [value] if isinstance(value, StructBase) else value:
+    for inner in () if value is None else value if isinstance(value, list) else [value]:
         yield from leaves(inner, rest)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 from kafka_messages.schema.descriptors import MessageDescriptor
 
 PACKAGES = ("kafka_messages", "kafka_messages_proposals")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 import jinja2
+import pytest
 from jinja2 import nodes
 
 LINE, TEST, LOOP = "_probe_line", "_probe_test", "_probe_loop"
@@ -15,6 +17,7 @@ class Branches:
     """A copy of a template environment that reports every line, test and loop."""
 
     def __init__(self, environment: jinja2.Environment) -> None:
+        self.original = environment
         self.seen: dict[str, set[bool]] = {}
         self.texts: dict[str, str] = {}
         self.wanted: dict[str, set[bool]] = {}
@@ -27,6 +30,12 @@ class Branches:
 
         # Jinja calls this for each template before compiling it.
         setattr(self.environment, "_parse", instrumented)  # noqa: B010
+
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let every module of the generator that has the original use this environment."""
+        for name, module in list(sys.modules.items()):
+            if name.startswith("kafka_message_generator.render") and vars(module).get("ENVIRONMENT") is self.original:
+                monkeypatch.setattr(module, "ENVIRONMENT", self.environment)
 
     def load_all(self) -> None:
         """Parse every template, rendered or not."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 from kafka_messages.connection._tables import ENTITIES
 from kafka_messages.schema import FieldDescriptor, descriptor_of
 from kafka_messages.schema.build import SchemaBuilder

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import kafka_messages
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 from kafka_messages.history import RELEASES
 
 from tests.support.outside import VECTORS

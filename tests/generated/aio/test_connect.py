@@ -32,7 +32,6 @@ from kafka_messages.connection import (
     ClientConnection,
     RemoteProtocolError,
     RequestReceived,
-    _client,
     announce,
 )
 from kafka_messages.enums import ErrorCode
@@ -41,6 +40,7 @@ from kafka_messages.protocol import ApiKey, BrokerVersions
 
 from tests.support.certificates import certificate
 from tests.support.loops import run
+from tests.support.replaced import replaced
 from tests.support.scram import ScramError, ScramServer
 
 Answer = Callable[[RequestReceived], Awaitable[Response | None]]
@@ -276,14 +276,17 @@ def test_timeout_is_told_in_seconds(seconds: float, text: str) -> None:
     assert run(talk()) == f"no answer within {text}"
 
 
-def test_large_response_does_not_block_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_response_does_not_block_the_event_loop() -> None:
     """While a response is decoded, another connection gets its own."""
-    decode_response, other_is_answered = _client.decode_response, threading.Event()
+    other_is_answered = threading.Event()
 
-    def decode(payload: bytes, *args: Any, **options: Any) -> Any:
-        if len(payload) > 1 << 16:
-            assert other_is_answered.wait(5), "the event loop is blocked"
-        return decode_response(payload, *args, **options)
+    def slow(decode_response: Callable[..., Any]) -> Callable[..., Any]:
+        def decode(payload: bytes, *args: Any, **options: Any) -> Any:
+            if len(payload) > 1 << 16:
+                assert other_is_answered.wait(5), "the event loop is blocked"
+            return decode_response(payload, *args, **options)
+
+        return decode
 
     async def answer(received: RequestReceived) -> Response | None:
         topics = [MetadataResponse.MetadataResponseTopic(name="t" * 30_000)] * (3 if received.version == 12 else 0)
@@ -300,8 +303,8 @@ def test_large_response_does_not_block_the_event_loop(monkeypatch: pytest.Monkey
             other_is_answered.set()
             assert len((await large).topics) == 3
 
-    monkeypatch.setattr(_client, "decode_response", decode)
-    run(talk())
+    with replaced("decode_response", slow):
+        run(talk())
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,6 @@ from kafka_messages.connection import (
     RequestForwarded,
     RequestReceived,
     ResponseForwarded,
-    _forwarded,
-    _proxy,
     announce,
     endpoints,
     error_response,
@@ -44,6 +42,7 @@ from kafka_messages.schema import FieldDescriptor
 from tests.support.certificates import certificate
 from tests.support.filled import filled
 from tests.support.loops import run
+from tests.support.replaced import replaced
 
 T = TypeVar("T")
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -550,7 +549,7 @@ def test_frames_are_limited(is_request: bool) -> None:
 
 @pytest.mark.parametrize("side", ["request", "response"])
 @pytest.mark.parametrize("is_valid", [True, False])
-def test_large_frame_does_not_block_the_event_loop(side: str, is_valid: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_frame_does_not_block_the_event_loop(side: str, is_valid: bool) -> None:
     """While a frame is decoded, another connection is forwarded."""
     other_is_answered = threading.Event()
 
@@ -562,8 +561,6 @@ def test_large_frame_does_not_block_the_event_loop(side: str, is_valid: bool, mo
 
         return decoded
 
-    monkeypatch.setattr(_proxy, "decode_request", slow(_proxy.decode_request))
-    monkeypatch.setattr(_forwarded, "decode_response", slow(_forwarded.decode_response))
     topics = [MetadataRequest.MetadataRequestTopic(name="t" * 30_000)] * (3 if side == "request" else 0)
     request = encode_request(MetadataRequest(topics=topics), 12, 1)
     named = [MetadataResponse.MetadataResponseTopic(name="t" * 30_000)] * (3 if side == "response" else 0)
@@ -586,7 +583,8 @@ def test_large_frame_does_not_block_the_event_loop(side: str, is_valid: bool, mo
         other_is_answered.set()
         return await frame(reader)
 
-    found, errors, _ = talk_through(broker, talk)
+    with replaced("decode_request", slow), replaced("decode_response", slow):
+        found, errors, _ = talk_through(broker, talk)
     assert found == response[4:]
     assert [type(each).__name__ for each in errors] == (["DecodeError"] if side == "response" and not is_valid else [])
 

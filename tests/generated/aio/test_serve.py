@@ -30,11 +30,12 @@ from kafka_messages import (
     SaslHandshakeResponse,
 )
 from kafka_messages.aio import CloseConnection, relay, serve
-from kafka_messages.connection import LocalProtocolError, RemoteProtocolError, RequestReceived, _server, announce
+from kafka_messages.connection import LocalProtocolError, RemoteProtocolError, RequestReceived, announce
 from kafka_messages.errors import EncodeError
 from kafka_messages.protocol import ApiKey, encode_request, encode_response
 
 from tests.support.loops import run
+from tests.support.replaced import replaced
 
 Handler = Callable[[RequestReceived], Awaitable[Response | None]]
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -382,14 +383,17 @@ def test_half_closed_client_gets_all_responses_while_there_is_progress() -> None
 
 
 @pytest.mark.parametrize("is_valid", [True, False])
-def test_large_frame_does_not_block_the_event_loop(is_valid: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_frame_does_not_block_the_event_loop(is_valid: bool) -> None:
     """While a frame is decoded, another connection is answered."""
-    decode_request, other_is_answered = _server.decode_request, threading.Event()
+    other_is_answered = threading.Event()
 
-    def decode(payload: bytes, **options: object) -> object:
-        if len(payload) > 1000:
-            assert other_is_answered.wait(5), "the event loop is blocked"
-        return decode_request(payload, **options)  # type: ignore[arg-type]
+    def slow(decode_request: Callable[..., object]) -> Callable[..., object]:
+        def decode(payload: bytes, **options: object) -> object:
+            if len(payload) > 1000:
+                assert other_is_answered.wait(5), "the event loop is blocked"
+            return decode_request(payload, **options)
+
+        return decode
 
     async def both() -> tuple[bytes, list[str]]:
         errors: list[Exception] = []
@@ -408,8 +412,8 @@ def test_large_frame_does_not_block_the_event_loop(is_valid: bool, monkeypatch: 
             other_is_answered.set()
             return await first, [*map(str, errors)]
 
-    monkeypatch.setattr(_server, "decode_request", decode)
-    found, errors = run(both())
+    with replaced("decode_request", slow):
+        found, errors = run(both())
     if is_valid:
         assert found == answered(1, 1) + encode_response(ProduceResponse(), 9, 2) + answered(3, 3)
         assert errors == []
@@ -419,7 +423,7 @@ def test_large_frame_does_not_block_the_event_loop(is_valid: bool, monkeypatch: 
         assert error.startswith(f"invalid request at offset {len(heartbeat(1))}: ProduceRequest v9: ")
 
 
-def test_close_does_not_wait_for_a_thread_that_decodes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_close_does_not_wait_for_a_thread_that_decodes() -> None:
     go_on, started = threading.Event(), threading.Event()
 
     def decode(payload: bytes, **_: object) -> None:
@@ -437,8 +441,8 @@ def test_close_does_not_wait_for_a_thread_that_decodes(monkeypatch: pytest.Monke
             assert not go_on.is_set()
             go_on.set()
 
-    monkeypatch.setattr(_server, "decode_request", decode)
-    run(talk())
+    with replaced("decode_request", lambda _: decode):
+        run(talk())
 
 
 def test_further_connections_are_closed_and_reported_once() -> None:
@@ -497,13 +501,15 @@ def test_connection_with_unanswered_requests_is_not_idle(acks: int) -> None:
 
 
 @pytest.mark.parametrize("is_half_closed", [False, True])
-def test_connection_is_not_idle_while_its_frame_is_decoded(is_half_closed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_is_not_idle_while_its_frame_is_decoded(is_half_closed: bool) -> None:
     """Two frames are decoded at a time; the third connection waits for that, longer than both limits."""
-    decode_request = _server.decode_request
 
-    def decode(payload: bytes, **options: Any) -> object:
-        time.sleep(1.2)
-        return decode_request(payload, **options)
+    def slow(decode_request: Callable[..., object]) -> Callable[..., object]:
+        def decode(payload: bytes, **options: Any) -> object:
+            time.sleep(1.2)
+            return decode_request(payload, **options)
+
+        return decode
 
     async def talk() -> None:
         errors: list[Exception] = []
@@ -523,8 +529,8 @@ def test_connection_is_not_idle_while_its_frame_is_decoded(is_half_closed: bool,
             found = await asyncio.gather(*(ask(server.port) for _ in range(3)))
         assert (found, errors) == ([encode_response(ListGroupsResponse(), 4, 1)] * 3, [])
 
-    monkeypatch.setattr(_server, "decode_request", decode)
-    run(talk())
+    with replaced("decode_request", slow):
+        run(talk())
 
 
 SECONDS = "idle_timeout must be a number, at least 0.001, not "

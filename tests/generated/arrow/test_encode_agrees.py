@@ -13,8 +13,7 @@ pa = pytest.importorskip("pyarrow", reason="the extra `arrow` is not installed")
 np = pytest.importorskip("numpy", reason="the extra `arrow` is not installed")
 
 import kafka_messages as km
-from kafka_messages import EncodeError, RawTaggedField, UnsupportedVersionError
-from kafka_messages._base.message import Message
+from kafka_messages import EncodeError, Message, RawTaggedField, UnsupportedVersionError
 from kafka_messages.arrow import EncodeRowError, decode, encode, schema
 from kafka_messages.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_messages.schema.descriptors import FieldDescriptor, MessageDescriptor, descriptor_of
@@ -151,7 +150,7 @@ def test_error_contains_the_first_invalid_row() -> None:
 def test_columns_of_fields_missing_in_the_version_are_optional() -> None:
     topics = pa.array([[{"name": "a"}], []], pa.list_(pa.struct([pa.field("name", pa.string())])))
     wanted = [
-        km.MetadataRequest(topics=[km.messages.metadata_request.MetadataRequestTopic(name="a")]).write(0),
+        km.MetadataRequest(topics=[km.MetadataRequest.MetadataRequestTopic(name="a")]).write(0),
         km.MetadataRequest().write(0),
     ]
     assert encode(pa.table({"topics": topics}), km.MetadataRequest, 0).to_pylist() == wanted

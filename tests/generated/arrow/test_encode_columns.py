@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -159,7 +160,7 @@ def test_inconvertible_values_raise_encode_row_error(columns: dict[str, object],
 
 def test_row_numbers_in_errors_count_null_rows() -> None:
     kind = pa.struct(list(schema(ListTransactionsRequest, unknown_tagged_fields=True)))
-    lists = {"state_filters": [], "producer_id_filters": []}
+    lists: dict[str, list[Any]] = {"state_filters": [], "producer_id_filters": []}
     array = pa.array([None, lists | {"_unknown_tagged_fields": [(7, b"a"), (7, b"b")]}], kind)
     with pytest.raises(EncodeRowError, match=r"^row 1: ListTransactionsRequest v0: "):
         encode(array, ListTransactionsRequest, 0)

@@ -218,7 +218,7 @@ print(encode(table, RegisterBrokerRecord, 0).to_pylist() == [expected] * 4)
 
 
 def test_unsupported_extension_type_raises_type_error() -> None:
-    class Wrapped(pa.ExtensionType):  # type: ignore[misc]
+    class Wrapped(pa.ExtensionType):  # type: ignore[misc, name-defined]  # pyarrow has no type information
         def __init__(self, storage: Any) -> None:
             super().__init__(storage, "tests.wrapped")
 

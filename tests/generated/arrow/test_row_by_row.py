@@ -156,10 +156,12 @@ def test_invalid_unions_in_chunks_raise_type_error() -> None:
 @pytest.mark.parametrize("no", ["", 0, None, []])
 def test_options_accept_truthy_and_falsy_values(yes: Any, no: Any) -> None:
     data = pa.array(ROWS)
-    for names in (["emit_defaults"], ["validate_utf8"], ["unknown_tagged_fields"]):
+    for name in ("emit_defaults", "validate_utf8", "unknown_tagged_fields"):
         for given, meant in ((yes, True), (no, False)):
-            wanted = decode(data, OffsetCommitValue, 3, **dict.fromkeys(names, meant))
-            assert decode(data, OffsetCommitValue, 3, **dict.fromkeys(names, given)).equals(wanted)
+            options: dict[str, Any] = {name: given}
+            wanted: dict[str, Any] = {name: meant}
+            found = decode(data, OffsetCommitValue, 3, **options)
+            assert found.equals(decode(data, OffsetCommitValue, 3, **wanted))
     found = decode(data, OffsetCommitValue, 3)
     assert encode(found, OffsetCommitValue, 3, prefix=yes).equals(encode(found, OffsetCommitValue, 3, prefix=True))
     assert encode(found, OffsetCommitValue, 3, prefix=no).equals(encode(found, OffsetCommitValue, 3))

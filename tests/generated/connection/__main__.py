@@ -86,7 +86,7 @@ def java(program: str, jars: Sequence[str], folder: str, lines: str = "") -> str
 
 
 def main(jars: str, older: str) -> None:
-    newest, pairs, older_pairs = [f"{jars}/*"], [], []
+    newest, pairs, older_pairs, announced = [f"{jars}/*"], [], [], ""
     for release, asked in sorted(requests().items()):
         with tempfile.TemporaryDirectory() as folder:
             if not release:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from threading import Thread
 from typing import Any
 
@@ -28,11 +29,11 @@ from kafka_messages.connection import (
     RequestForwarded,
     ResponseForwarded,
     ServerConnection,
-    _proxy,
-    _server,
     announce,
 )
 from kafka_messages.protocol import ApiKey, encode_request, encode_response
+
+from tests.support.replaced import replaced
 
 Ahead = Callable[[int], Callable[[], None] | None]
 
@@ -56,17 +57,20 @@ def events_ahead(events: Iterator[Any], ahead: Ahead, min_size: int) -> Iterator
         yield event
 
 
-def count_calls(module: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Return the payloads of the later calls of a function."""
+@contextmanager
+def counted(name: str) -> Iterator[list[bytes]]:
+    """Yield the payloads that a function of `protocol` gets from connections inside the block."""
     calls: list[bytes] = []
-    decode = getattr(module, name)
 
-    def counted(payload: bytes, **options: Any) -> Any:
-        calls.append(payload)
-        return decode(payload, **options)
+    def counting(decode: Callable[..., Any]) -> Callable[..., Any]:
+        def count(payload: bytes, **options: Any) -> Any:
+            calls.append(payload)
+            return decode(payload, **options)
 
-    monkeypatch.setattr(module, name, counted)
-    return calls
+        return count
+
+    with replaced(name, counting):
+        yield calls
 
 
 def split(data: bytes, sizes: list[int]) -> Iterator[bytes]:
@@ -153,16 +157,15 @@ def test_client_and_proxy_have_the_same_events(
 
 
 @pytest.mark.parametrize("data", [LARGE, INVALID])
-def test_frame_is_decoded_once_and_by_the_thread(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = count_calls(_server, "decode_request", monkeypatch)
+def test_frame_is_decoded_once_and_by_the_thread(data: bytes) -> None:
     connection = ServerConnection()
     connection.receive_data(data)
     decode = connection.decode_ahead(100)
     assert decode is not None
-    assert calls == []
-    in_thread(decode)
-    assert calls == [data[4:]]
-    outcome(iter(connection.next_event, None), connection)
+    with counted("decode_request") as calls:
+        in_thread(decode)
+        assert calls == [data[4:]]
+        outcome(iter(connection.next_event, None), connection)
     assert calls == [data[4:]]
 
 
@@ -188,21 +191,20 @@ def test_only_complete_and_large_messages_are_decoded_ahead() -> None:
 
 @pytest.mark.parametrize("api", [ApiKey.METADATA, ApiKey.HEARTBEAT, ApiKey.API_VERSIONS])
 @pytest.mark.parametrize("decode", [[ApiKey.METADATA], []])
-def test_proxy_reads_a_large_header_only_in_the_thread(
-    api: ApiKey, decode: list[ApiKey], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_proxy_reads_a_large_header_only_in_the_thread(api: ApiKey, decode: list[ApiKey]) -> None:
     tags = b"".join(bytes([tag, 0]) for tag in (*range(100, 127), 126))  # the last one is a duplicate
-    payload = (
-        struct.pack(">hhih", api, 4 if api == ApiKey.HEARTBEAT else 3 if api == 18 else 12, 1, -1) + b"\x1c" + tags
-    )
+    version = {ApiKey.METADATA: 12, ApiKey.HEARTBEAT: 4, ApiKey.API_VERSIONS: 3}[api]
+    payload = struct.pack(">hhih", api, version, 1, -1) + b"\x1c" + tags
     proxy = ProxyConnection(decode)
     events = proxy.receive_from_client(len(payload).to_bytes(4, "big") + payload)
     ahead = proxy.decode_request_ahead(20)
     assert ahead is not None
     in_thread(ahead)
-    for name in ("read_request_header", "decode_request"):
-        monkeypatch.setattr(_proxy, name, None)
-    with pytest.raises(RemoteProtocolError, match=r"^invalid request header at offset 0: .*duplicate tag 126"):
+    with (
+        replaced("read_request_header", lambda _: None),
+        replaced("decode_request", lambda _: None),
+        pytest.raises(RemoteProtocolError, match=r"^invalid request header at offset 0: .*duplicate tag 126"),
+    ):
         next(events)
 
 
@@ -219,15 +221,15 @@ def test_response_to_a_handshake_is_decoded_by_the_thread() -> None:
     assert (passing.data, getattr(passing, "error", 0)) == (response, None)
 
 
-def test_unannounced_version_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_server, "decode_request", None)
+def test_unannounced_version_is_refused_before_it_is_decoded() -> None:
     server = ServerConnection(announce([ApiKey.HEARTBEAT]))
     server.receive_data(LARGE)
     decode = server.decode_ahead(1)
     assert decode is not None
-    decode()
-    with pytest.raises(RemoteProtocolError) as caught:
-        server.next_event()
+    with replaced("decode_request", lambda _: None):
+        decode()
+        with pytest.raises(RemoteProtocolError) as caught:
+            server.next_event()
     assert str(caught.value) == "unsupported request at offset 0: MetadataRequest v12 is not announced"
 
 
@@ -270,10 +272,10 @@ def test_response_is_not_taken_for_another_request() -> None:
     assert (passing.request, passing.message) == (second, MetadataResponse(cluster_id="c"))
 
 
-def test_refused_api_versions_request_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = count_calls(_proxy, "decode_request", monkeypatch)
+def test_refused_api_versions_request_is_decoded_once() -> None:
     data = encode_request(ApiVersionsRequest(), 3, 1)[:-1] + b"\xff"
-    [passing] = ProxyConnection().receive_from_client(data)
+    with counted("decode_request") as calls:
+        [passing] = ProxyConnection().receive_from_client(data)
     assert isinstance(passing, RequestForwarded)
     assert passing.error is not None
     assert calls == [data[4:]]

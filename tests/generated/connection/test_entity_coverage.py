@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from kafka_messages import all_messages
-from kafka_messages.connection._tables import ENTITIES
+from kafka_messages.schema import entity_types
 from kafka_messages.schema.descriptors import FieldDescriptor, address_of, descriptor_of
 
 LOOKS_LIKE_A_NAME = re.compile(
@@ -115,12 +115,21 @@ def structs() -> Iterator[tuple[str, str, tuple[FieldDescriptor, ...]]]:
             yield descriptor.name, name, fields
 
 
+def entities_by_place() -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """Return the entity types of fields by message, struct and field."""
+    return {
+        (info.name, *place): types
+        for info in all_messages()
+        for place, types in entity_types(info.message_class).items()
+    }
+
+
 def path_of(message: str, struct: str, field: FieldDescriptor) -> str:
     return f"{message}.{field.name}" if message == struct else f"{message}.{struct}.{field.name}"
 
 
 def test_every_name_like_field_is_an_entity_or_excluded() -> None:
-    annotated = {each[:3] for each in ENTITIES}
+    annotated = entities_by_place()
     found, patterns, here = set(), set(), set()
     for message, struct, fields in structs():
         for field in fields:
@@ -143,11 +152,11 @@ def test_every_name_like_field_is_an_entity_or_excluded() -> None:
 
 
 def test_nodes_racks_and_clusters_have_their_entity_type() -> None:
-    annotated = {each[:3]: each[3] for each in ENTITIES}
+    annotated = entities_by_place()
     names: dict[str, set[str]] = {"brokerId": set(), "rack": set(), "clusterId": set()}
     for message, struct, fields in structs():
         for field in fields:
-            entity = field.entity_type or annotated.get((message, struct, field.name))
+            entity = field.entity_type or next(iter(annotated.get((message, struct, field.name), ())), None)
             if entity in names:
                 names[entity].add(field.name)
             assert entity == "brokerId" or not (entity and field.type == "int32"), path_of(message, struct, field)

@@ -6,18 +6,19 @@ import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 from uuid import UUID
 
 import kafka_messages
 import pytest
 from kafka_messages import ApiVersionsResponse, FetchResponse, Message, ProduceRequest, RequestHeader
-from kafka_messages.connection import _error_response, announce, error_response, errors, expects_response
+from kafka_messages.connection import announce, error_response, errors, expects_response
 from kafka_messages.protocol import Api, ApiKey, DecodedRequest, ErrorCode, UnknownApiError, Versions, api, apis
 from kafka_messages.schema import FieldDescriptor, MessageDescriptor, descriptor_of
+from kafka_messages.schema.descriptors import class_in
 
 from tests.generated.connection.__main__ import requests
 from tests.support.filled import filled
+from tests.support.replaced import counting
 
 DATA = Path(__file__).with_name("data")
 
@@ -32,7 +33,7 @@ def recorded_error_responses(name: str = "errors") -> Iterator[tuple[DecodedRequ
         )
 
 
-def decoded_request(message: Message, version: int) -> DecodedRequest:
+def decoded_request(message: Any, version: int) -> DecodedRequest:
     header = RequestHeader(request_api_key=int(api(type(message)).key), request_api_version=version)
     return DecodedRequest(header, api(type(message)), version, message)
 
@@ -249,10 +250,10 @@ def test_error_response_can_lack_an_error_code() -> None:
 def test_element_classes_are_looked_up_once() -> None:
     def looks(count: int) -> int:
         asked = kafka_messages.DescribeGroupsRequest(groups=["g"] * count)
-        with mock.patch.object(_error_response, "class_in", wraps=_error_response.class_in) as look:
+        with counting(class_in) as counts:
             answer = error_response(asked, 3, version=5)
         assert isinstance(answer, kafka_messages.DescribeGroupsResponse)
         assert [(group.group_id, group.error_code) for group in answer.groups] == [("g", 3)] * count
-        return look.call_count
+        return counts["class_in"]
 
     assert looks(1) == looks(1000) == 2

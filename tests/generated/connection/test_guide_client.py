@@ -17,6 +17,11 @@ from tests.support.programs import program
 guide = program("client")
 
 
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guide, "PAUSE_SECONDS", 0)
+
+
 def find_leader_with(*codes: ErrorCode) -> tuple[Any, int]:
     times = 0
 
@@ -46,8 +51,7 @@ def find_leader_with(*codes: ErrorCode) -> tuple[Any, int]:
     return run(talk()), times
 
 
-def test_find_leader_retries_for_a_new_topic(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guide, "PAUSE_SECONDS", 0)
+def test_find_leader_retries_for_a_new_topic() -> None:
     codes = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NONE)
     assert find_leader_with(*codes) == ((UUID(int=7), "leader", 9092), 3)
 
@@ -60,8 +64,5 @@ def test_find_leader_retries_for_a_new_topic(monkeypatch: pytest.MonkeyPatch) ->
         (ErrorCode.TOPIC_AUTHORIZATION_FAILED, "topics[0].partitions[0].error_code", 1),
     ],
 )
-def test_find_leader_fails_without_a_leader(
-    code: ErrorCode, path: str, times: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(guide, "PAUSE_SECONDS", 0)
+def test_find_leader_fails_without_a_leader(code: ErrorCode, path: str, times: int) -> None:
     assert find_leader_with(code) == (f"partition 0 of 't' has no leader: {path} is {code.name}", times)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from kafka_messages import FetchRequest, FetchResponse, HeartbeatRequest, HeartbeatResponse, MetadataResponse
@@ -64,7 +65,7 @@ def test_subclass_of_a_request_uses_its_handler(handlers: Handlers[int]) -> None
     assert Mine in handlers
 
 
-WRONG: list[tuple[Callable[[Handlers[int]], object], type[Exception], str]] = [
+WRONG: list[tuple[Callable[[Any], object], type[Exception], str]] = [
     (lambda each: each.on(MetadataResponse), TypeError, "expected a request class, got the class MetadataResponse"),
     (lambda each: each.on("Metadata"), TypeError, "expected a request class, got 'Metadata'"),
     (lambda each: each.find(None), TypeError, "expected a request class, got None"),

@@ -187,7 +187,7 @@ def test_messages_with_invalid_elements_raise_encode_error(topics: Any, reason: 
             list(iterate(response))
         assert str(caught.value) == f"MetadataResponse: {reason}"
     response = MetadataResponse()
-    response.brokers = ["a:1"]  # type: ignore[assignment, list-item]  # what is refused
+    response.brokers = ["a:1"]  # type: ignore[assignment]  # what is refused
     with pytest.raises(EncodeError) as caught:
         list(endpoints(response))
     assert str(caught.value) == "MetadataResponse: brokers[0]: expected MetadataResponseBroker, got str of 3 characters"

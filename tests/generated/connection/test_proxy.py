@@ -28,6 +28,7 @@ from kafka_messages import (
     RequestHeader,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
+    connection,
 )
 from kafka_messages.connection import (
     ClientConnection,
@@ -41,7 +42,6 @@ from kafka_messages.connection import (
     ResponseForwarded,
     ServerConnection,
     TokenForwarded,
-    _proxy,
     announce,
     endpoints,
     error_response,
@@ -62,7 +62,7 @@ from tests.support.cluster import COMMITTED, Cluster
 from tests.support.lines import recording
 from tests.support.random_messages import messages, versions_of
 
-PROXY = Path(_proxy.__file__)
+PROXY = Path(connection.__file__).with_name("_proxy.py")
 # Client id, client instance id and tags of request header 3 (KIP-1313), and a body. Header 2 cannot be read from it.
 NEW_HEADER = b"\0\2me" + bytes.fromhex("0a1b2c3d4e5f406182738495a6b7c8d9") + b"\0body"
 
@@ -180,7 +180,8 @@ def test_forwarded_frames_are_not_copied() -> None:
 
 def test_invalid_utf8_client_id_is_forwarded() -> None:
     data = encode_request(DescribeGroupsRequest(groups=["a\udcff"]), 5, 2, "c\udcff", text="surrogateescape")
-    for decode in (None, []):
+    choices: tuple[list[ApiKey] | None, ...] = (None, [])
+    for decode in choices:
         [passing] = ProxyConnection(decode).receive_from_client(data)
         assert isinstance(passing, RequestForwarded)
         assert (passing.data, passing.encode(), passing.error) == (data, data, None)
@@ -202,7 +203,7 @@ def test_produce_without_acks_expects_no_response(
             assert not passing.expects_response
     is_unread = lines.includes(PROXY, "request.expects_response = False")
     assert is_unread == (decode is not None and transactional_id is None)
-    assert proxy.unanswered == ()
+    assert not proxy.unanswered
     [passing] = proxy.receive_from_client(encode_request(ProduceRequest(acks=1), version, 2))
     assert proxy.unanswered == (passing,)
 
@@ -250,7 +251,7 @@ def test_changed_header_of_a_decoded_request_is_encoded(member_id: bytes) -> Non
 def test_repeated_undecoded_events_have_the_same_attributes() -> None:
     proxy = ProxyConnection([])
     sent, answered = encode_request(HeartbeatRequest(), 4, 7, "c"), encode_response(HeartbeatResponse(), 4, 7)
-    found = [each for _ in range(4) for each in proxy.receive_from_client(sent)]
+    found: list[Any] = [each for _ in range(4) for each in proxy.receive_from_client(sent)]
     first, second, *rest = map(slots_of, found)
     assert (first.pop("_is_unread"), first.pop("_header") is None) == (False, False)
     assert {name: second[name] for name in first} == first
@@ -429,6 +430,8 @@ def test_answering_in_reverse_order_does_not_scan_the_queue() -> None:
 )
 def test_answer_rejects_wrong_types(request_: Any, response: Any, text: str) -> None:
     proxy = ProxyConnection()
+    passing: Any
+    received: Any
     [passing] = proxy.receive_from_client(encode_request(HeartbeatRequest(), 4, 1))
     with pytest.raises(TypeError) as caught:
         proxy.answer(passing if request_ is ... else request_, response)
@@ -547,14 +550,14 @@ def passed(data: bytes) -> object:
 @pytest.mark.parametrize("api", [each for each in apis() if each.valid_versions], ids=str)
 def test_cached_header_start_equals_the_parsed_header(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for version in versions_of(api.request_class):
-        message = next(messages(api.request_class, version, mixed=0))
+        message: Any = next(messages(api.request_class, version, mixed=0))
         payload = encode_request(message, version, -2, "c\udcff", framed=False, text="surrogateescape")
         plain = encode_request(api.request_class(), version, 7, framed=False)
         tagged = payload[:8] + b"\xff\xff\1\0\0" + payload[-9:]  # a tagged field in a flexible header
         cut = [each[:size] for each in (payload, plain) for size in range(min(len(each), 40))]
         for each in (payload, plain, tagged, payload[:8] + b"\xff\xfe" + payload[10:], *cut):
             with monkeypatch.context() as context:
-                context.setattr(_proxy, "STARTS", {})
+                context.setattr("kafka_messages.connection._proxy.STARTS", {})
                 wanted = passed(frame(each))
             assert passed(frame(each)) == wanted
             assert passed(frame(each)) == wanted

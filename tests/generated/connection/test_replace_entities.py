@@ -23,10 +23,11 @@ from kafka_messages import (
     FetchResponse,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
+    Message,
     MetadataRequest,
     MetadataResponse,
+    Response,
 )
-from kafka_messages._base.message import Message, Response
 from kafka_messages._core import collection
 from kafka_messages.connection import (
     ClientConnection,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-from kafka_messages import EncodeError, FetchResponse, MetadataResponse
-from kafka_messages._base.message import Message
-from kafka_messages.connection import endpoints, entities, error_codes, errors
-from kafka_messages.connection._iterators import ENTITY_TYPES
+from kafka_messages import EncodeError, FetchResponse, Message, MetadataResponse
+from kafka_messages.connection import EntityType, endpoints, entities, error_codes, errors
 from kafka_messages.schema.descriptors import class_in, descriptor_of
 
 from tests.support import traversals as slow
@@ -35,7 +33,7 @@ def test_compiled_traversals_equal_the_generic_traversal(name: str) -> None:
         before = repr(message)
         assert [(each.path, each.code, each.message) for each in errors(message)] == slow.errors(message)
         assert [(each.path, each.host, each.port) for each in endpoints(message)] == slow.endpoints(message)
-        for types in ((), *((each,) for each in ENTITY_TYPES), ("topicName", "brokerId")):
+        for types in ((), *((each,) for each in get_args(EntityType)), ("topicName", "brokerId")):
             found = [(each.path, each.type, each.value) for each in entities(message, *types)]
             assert found == slow.entities(message, *types)
         for version in (None, *versions_of(type(message))):
@@ -95,7 +93,7 @@ def test_invalid_array_element_is_reported_with_its_path(name: str) -> None:
     rich = next(messages(cls, version, mixed=0))
     for traverse, found in ((errors, slow.errors), (endpoints, slow.endpoints), (entities, slow.entities)):
         reason = encode_error_text(traverse, message)
-        if any(each[0].startswith(f"{array.name}[") for each in found(rich)):  # type: ignore[operator]
+        if any(each[0].startswith(f"{array.name}[") for each in found(rich)):
             assert reason == f"{name}: {array.name}[1]: expected {array.type}, got int (7)"
         else:
             assert reason in (None, f"{name}: {array.name}[1]: expected {array.type}, got int (7)")
@@ -121,6 +119,6 @@ def test_traversals_do_not_create_lazy_defaults() -> None:
     partition = FetchResponse.PartitionData()
     response = FetchResponse(responses=[FetchResponse.FetchableTopicResponse(partitions=[partition])])
     for traverse in (errors, endpoints, entities):
-        assert list(traverse(response)) == []  # type: ignore[operator]
+        assert list(traverse(response)) == []
     response.downgraded(12)
     assert (partition._current_leader, partition._snapshot_id) == (None, None)

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from kafka_messages_proposals import EncodeError, FooRequest, FooResponse, OptionalTypes, RawTaggedField
-from kafka_messages_proposals._base.message import Message
+from kafka_messages_proposals import EncodeError, FooRequest, FooResponse, Message, OptionalTypes, RawTaggedField
 from kafka_messages_proposals.messages.foo_request import Depth, Limits, Origin
 from kafka_messages_proposals.messages.foo_response import Foo
 from kafka_messages_proposals.schema import schemas_of

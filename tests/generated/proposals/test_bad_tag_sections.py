@@ -5,8 +5,14 @@
 from __future__ import annotations
 
 import pytest
-from kafka_messages_proposals import EncodeError, InterleavedTags, NullableAssignment, RawTaggedField, TaggedTypes
-from kafka_messages_proposals._base.message import Message
+from kafka_messages_proposals import (
+    EncodeError,
+    InterleavedTags,
+    Message,
+    NullableAssignment,
+    RawTaggedField,
+    TaggedTypes,
+)
 from kafka_messages_proposals.messages.interleaved_tags import Part, TaggedPart
 
 from tests.support.proposal_errors import RAW, decode_error

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 from kafka_messages.schema.descriptors import FieldDescriptor
 
 from tests.support.random_messages import PACKAGES, Package, messages, package_of, versions_of

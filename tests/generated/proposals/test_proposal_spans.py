@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from kafka_messages._base.message import Message
+from kafka_messages import Message
 
 from tests.generated.test_damaged_bytes import CHANGES
 from tests.support.random_messages import Package, messages, versions_of

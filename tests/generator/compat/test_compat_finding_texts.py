@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -223,7 +224,7 @@ CASES: dict[str, tuple[tuple[Edit, ...], str]] = {
 }
 
 
-def twice(**more: object) -> Edit:
+def twice(**more: Any) -> Edit:
     """Return an edit to two structs with a field of the same name, changed in the second one."""
 
     def edit(found: dict[str, Json]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
@@ -126,12 +126,12 @@ def test_sarif_percent_encodes_file_names(special_folders: tuple[str, str], caps
 @pytest.mark.parametrize("name", ["text", "json", "github", "gitlab", "sarif"])
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
 def test_unencodable_and_control_characters_are_escaped_in_text_output(
-    encoding: str, name: str, special_folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    encoding: str, name: str, special_folders: tuple[str, str]
 ) -> None:
     out = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=encoding))
-    assert run("--old", special_folders[0], "--new", special_folders[1], "--format", name) == 1
-    sys.stdout.flush()
+    with redirect_stdout(io.TextIOWrapper(out, encoding=encoding)) as stdout:
+        assert run("--old", special_folders[0], "--new", special_folders[1], "--format", name) == 1
+    stdout.flush()
     shown = out.getvalue().decode(encoding)
     assert "OrderRecord" in shown
     if name == "text":

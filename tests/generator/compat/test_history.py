@@ -45,7 +45,7 @@ def test_definitions_of_old_releases_are_loaded() -> None:
     assert history.names[0] == "2.2.0"
     assert len(history.names) >= 60
     for release in ("2.2.0", "2.8.2", "3.9.2", "4.0.0"):
-        assert set_of_release(HISTORY, release).plans["MetadataRequest"]
+        assert set_of_release(HISTORY, release).plans["MetadataRequest"].name == "MetadataRequest"
 
 
 def test_definitions_have_no_duplicate_texts() -> None:

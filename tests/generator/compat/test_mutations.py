@@ -83,13 +83,14 @@ def is_annotated(found: Witness) -> bool:
 
 @pytest.mark.nightly
 def test_verdicts_on_random_edits_agree_with_the_schema_codec() -> None:
-    rng, counts, wrong = random.Random(7), Counter[str](), []
+    rng, counts = random.Random(7), Counter[str]()
+    wrong: list[tuple[int, str, int, str, object]] = []
     for number, pair in zip(range(EDITS), pairs(11), strict=False):
         for version, writer, reader in exchanges(*pair):
             found = difference(signature_of(writer.plan, version), signature_of(reader.plan, version))
             write, read = (schemas_of_plan(side.plan.descriptor)[version] for side in (writer, reader))
             data = [each for _ in range(MESSAGES) if (each := written(write, rng)) is not None]
-            shown = [each for one in data if (each := exchanged(one, write, read)) is not None]
+            shown = [seen for one in data if (seen := exchanged(one, write, read)) is not None]
             case = (number, writer.plan.name, version)
             if found is None and shown:
                 wrong.append((*case, "proved, but", shown[0]))
