@@ -88,10 +88,10 @@ def last_line(code: str) -> str:
 
 def test_type_aliases_exist_at_run_time() -> None:
     assert kafka_messages.MessageClass == type[kafka_messages.Message]
-    annotated = {
-        kind for each in all_messages() for kinds in entity_types(each.message_class).values() for kind in kinds
-    }
-    assert {*get_args(EntityType)} == annotated | {each.entity_type for each in every_field() if each.entity_type}
+    kinds = {each.entity_type for each in every_field() if each.entity_type}
+    for each in all_messages():
+        kinds.update(*entity_types(each.message_class).values())
+    assert {*get_args(EntityType)} == kinds - {"topicId"}  # `entities` finds names, not ids of topics
 
 
 def test_repr_of_apis_and_fields_is_short() -> None:
