@@ -22,6 +22,8 @@ class PackageOnDemand:
     name: str
     specs: Path
     folder: Path
+    timeout: float = 600
+    """Seconds to wait for another process that generates the package."""
 
     @property
     def source(self) -> Path:
@@ -31,7 +33,9 @@ class PackageOnDemand:
     def write(self) -> None:
         """Generate the package unless it is current; other processes wait meanwhile, as workers of pytest-xdist."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self.folder.with_suffix(".lock"), timeout=600, isolation_level=None)) as lock:
+        with closing(
+            sqlite3.connect(self.folder.with_suffix(".lock"), timeout=self.timeout, isolation_level=None)
+        ) as lock:
             lock.execute("BEGIN EXCLUSIVE")
             command = (sys.executable, "-m", "kafka_message_generator", "generate")
             paths = ("--specs", str(self.specs), "--output", str(self.folder))

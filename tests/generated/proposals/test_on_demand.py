@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from tests.support.building import write_specs
 from tests.support.pages import ROOT
+from tests.support.proposals import PackageOnDemand
 from tests.support.specs import field, message
 
 IMPORT = """
@@ -37,6 +42,14 @@ def test_package_is_written_by_its_first_import_also_in_two_processes(tmp_path: 
     assert printed[0].endswith("True 0\n")
     assert printed[1].endswith("True 0\n")
     assert "False\nTrue 0\n" in printed  # at least one process found no package before its import
+
+
+def test_only_one_process_writes_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "package"
+    with closing(sqlite3.connect(tmp_path / "package.lock", isolation_level=None)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")  # as another process
+        with pytest.raises(sqlite3.OperationalError, match=r"^database is locked$"):
+            PackageOnDemand("on_demand", tmp_path, folder, timeout=0).write()
 
 
 def test_collecting_other_tests_does_not_write_the_package() -> None:
