@@ -55,18 +55,21 @@ else:
 
     def _constructor(cls):
         # Compiled: a loop over the fields takes four times as long.
+        from .source import compiled
+
         names = cls.__slots__
         parameters = [f"{name}=defaults[{name!r}]" if name in cls._defaults else name for name in names]
         lines = [f"def __init__(self, {', '.join(parameters)}):", *(f" put_{name}(self, {name})" for name in names)]
         namespace = {f"put_{name}": vars(cls)[name].__set__ for name in names} | {"defaults": cls._defaults}
-        exec("\n".join(lines), namespace)
-        made = namespace["__init__"]
+        made = compiled(lines, namespace, "__init__", f"{cls.__qualname__}.__init__")
         made.__qualname__ = f"{cls.__qualname__}.__init__"
         made.__module__ = cls.__module__
         return made
 
     @cache
     def maker(cls):
+        from .source import compiled
+
         names = [name for base in reversed(cls.__mro__) for name in sorted(vars(base).get("__slots__", ()))]
         puts = [f" x.{name} = {name}" for name in names]
         namespace = {"new": object.__new__, "made": cls}
@@ -75,8 +78,8 @@ else:
             methods = {name: getattr(object, name) for name in ("__setattr__", "__delattr__")}
             namespace["made"] = type("Thawed", cls.__bases__, {"__slots__": cls.__slots__, **methods})
             puts.append(" x.__class__ = cls")
-        exec("\n".join([f"def make(cls, {', '.join(names)}):", " x = new(made)", *puts, " return x"]), namespace)
-        return namespace["make"]
+        lines = [f"def make(cls, {', '.join(names)}):", " x = new(made)", *puts, " return x"]
+        return compiled(lines, namespace, "make", f"maker of {cls.__qualname__}")
 
     class _Fields:
         def __get__(self, instance, owner):

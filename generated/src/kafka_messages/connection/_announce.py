@@ -17,21 +17,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
+    from _typeshed import SupportsItems
+
     from ..protocol._apis import AnyApi
     from ._tables import ApiVersionsResponse
 
-    A = TypeVar("A", bound=AnyApi)  # also a dict with keys of one of its types is accepted
     K = TypeVar("K")
 
 _TELEMETRY = ("GetTelemetrySubscriptions", "PushTelemetry")
-_NO_VERSIONS: Mapping[Any, Versions] = {}
+_NO_VERSIONS: Mapping[AnyApi, Versions] = {}
 _NO_FEATURES: Mapping[str, Versions] = {}
 
 
 def announce(
     apis: Iterable[AnyApi] | None = None,
     *,
-    versions: Mapping[A, Versions] = _NO_VERSIONS,
+    versions: SupportsItems[AnyApi, Versions] = _NO_VERSIONS,
     release: str | None = None,
     only_present: bool = False,
     listener: str | None = None,
@@ -106,7 +107,7 @@ def limit_versions(response: Any) -> bool:
     return before != [(each.api_key, each.min_version, each.max_version) for each in response.api_keys]
 
 
-def _ranges(argument: str, given: Mapping[K, Versions]) -> list[tuple[K, Versions]]:
+def _ranges(argument: str, given: SupportsItems[K, Versions]) -> list[tuple[K, Versions]]:
     if not isinstance(given, Mapping):
         raise TypeError(f"{argument} must be a mapping to Versions, not {display(given)}")
     for name, theirs in given.items():

@@ -11,13 +11,13 @@ from ._apis import api as api_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Self, TypeVar
+    from collections.abc import Iterable
+    from typing import Self
+
+    from _typeshed import SupportsItems
 
     from ._apis import AnyApi
     from ._shapes import ApiVersionsResponse
-
-    A = TypeVar("A", bound=AnyApi)  # also a dict with keys of one of its types is accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class BrokerVersions:
         )
 
     @classmethod
-    def of(cls, versions: Mapping[A, Versions]) -> Self:
+    def of(cls, versions: SupportsItems[AnyApi, Versions]) -> Self:
         """Return the versions of a broker without features: ``BrokerVersions.of({ApiKey.METADATA: Versions(0, 5)})``.
 
         Raises UnknownApiError.
