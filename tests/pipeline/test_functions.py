@@ -125,9 +125,23 @@ def test_failfast_error_contains_the_row_and_suggests_permissive_mode(spark: Spa
     with pytest.raises(PySparkException) as caught:
         decoder(frame(spark, GOOD, BAD).coalesce(1), {}).collect()
     text = str(caught.value)
-    assert "Malformed Kafka messages are detected in message deserialization. Parse Mode: FAILFAST." in text
-    assert "try setting the option 'mode' as 'PERMISSIVE'" in text
-    assert "row 1: MetadataResponse v12: brokers: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left" in text
+    assert (
+        "Malformed Kafka messages are detected in message deserialization. Parse Mode: FAILFAST. To process malformed "
+        "messages as null result, try setting the option 'mode' as 'PERMISSIVE'. In this Arrow batch, "
+        "row 1: MetadataResponse v12: brokers: UNSIGNED_VARINT: 1 byte needed at offset 4, 0 left"
+    ) in text
+
+
+HEARTBEAT = "struct<group_id:string,generation_id:int,member_id:string,group_instance_id:string>"
+
+
+def test_struct_without_a_required_value_is_rejected(spark: SparkSession) -> None:
+    df = spark.createDataFrame([((name, 1, "m", None),) for name in ("g", None)], f"s {HEARTBEAT}").coalesce(1)
+    with pytest.raises(PySparkException) as caught:
+        df.select(to_kafka("s", "HeartbeatRequest", 4)).collect()
+    # The rest of the text differs between the native core and the Python code.
+    start = "A struct cannot be written as a Kafka message. In this Arrow batch, row 1: HeartbeatRequest v4: group_id: "
+    assert start in str(caught.value)
 
 
 def test_permissive_mode_returns_null(spark: SparkSession, decoder: Decoder) -> None:
@@ -220,6 +234,10 @@ REFUSED = {
         {"columnNameOfCorruptRecord": "bad"},
         "from_kafka: the option 'columnNameOfCorruptRecord' requires mode=PERMISSIVE, not FAILFAST",
     ),
+    "corrupt column without a name": (
+        {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": " "},
+        "from_kafka: the option 'columnNameOfCorruptRecord' must be a column name, not ' '",
+    ),
     "corrupt column is a field": (
         {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "topics"},
         "from_kafka: the option 'columnNameOfCorruptRecord' is 'topics', but MetadataResponse has a field of this name",
@@ -251,6 +269,8 @@ def test_unknown_message_or_version_is_rejected() -> None:
         from_kafka("value", "MetadataResponse", "v")  # type: ignore[arg-type]  # the invalid argument
     with pytest.raises(ValueError, match=r"^to_kafka: version must be an integer or a column of integers, not None$"):
         to_kafka("value", "MetadataResponse", None)  # type: ignore[arg-type]  # the invalid argument
+    with pytest.raises(ValueError, match=r"^schema_of_kafka: version must be an integer, not Column<"):
+        schema_of_kafka("MetadataResponse", F.col("v"))  # type: ignore[arg-type]  # the invalid argument
 
 
 def test_schema_of_a_version_has_only_its_fields() -> None:

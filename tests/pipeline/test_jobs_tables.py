@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_messages_spark.jobs import Job, parser, run, segments
+from kafka_messages_spark.jobs import Job, groups, metadata_diff, parser, run, segments
 from tests.pipeline.job_files import data, segment
 
 HINT = "choose another place, or use --mode overwrite, append or ignore"
@@ -73,9 +73,9 @@ def test_invalid_output_is_rejected_before_reading(
 @pytest.mark.parametrize(
     ("place", "error"),
     [
-        ("nowhere/x.html", "folder not found: {}/nowhere"),
+        ("nowhere/x.html", "--report: folder not found: {}/nowhere"),
         ("nowhere", None),
-        ("orders-0", "{}/orders-0 is a folder, but must be a file"),
+        ("orders-0", "--report: {}/orders-0 is a folder, but must be a file"),
     ],
 )
 def test_invalid_report_path_is_rejected_before_spark_starts(
@@ -85,8 +85,24 @@ def test_invalid_report_path_is_rejected_before_spark_starts(
     status = run("Title", parser("own", ""), ["--report", str(tmp_path / place)], lambda job: None)
     assert status == (2 if error else 0)
     if error:
-        message = f"own: error: --report: {error.format(tmp_path)}\n"
+        message = f"own: error: {error.format(tmp_path)}\n"
         assert capsys.readouterr() == ("", message)
+
+
+def test_arguments_are_rejected_before_spark_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [str(segment(tmp_path / name, "orders-0", data(0))) for name in "abc"]
+    assert metadata_diff.main(paths) == 2
+    assert capsys.readouterr() == ("", "metadata_diff: error: expected one log, or two paths to compare, got 3 paths\n")
+    with pytest.raises(SystemExit):
+        groups.main([paths[0], "--since", "soon"])
+    text = "expected a time such as 2026-11-21T10:00:00Z, or milliseconds since the epoch, got 'soon'"
+    assert capsys.readouterr().err.endswith(f"argument --since: {text}\n")
+    monkeypatch.setenv("SPARK_REMOTE", "sc://localhost")
+    assert groups.main([paths[0], "--state", str(tmp_path / "state")]) == 2
+    text = "--state is not supported on Spark Connect, whose client may not have the files"
+    assert capsys.readouterr() == ("", f"groups: error: {text}\n")
 
 
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.jobs", "a.b.c.d", "a b", ""])

@@ -144,6 +144,40 @@ def test_messages_name_the_index_and_the_reason(tmp_path: Path, caplog: pytest.L
         assert caplog.messages == [f"{index}: {problem}; reading the headers of the segment instead"]
 
 
+TRANSACTIONS: list[tuple[str, Callable[[bytes], bytes], str]] = [
+    (f"{4:020}.txnindex", lambda data: b"", "the file has no entries"),
+    (
+        f"{4:020}.txnindex",
+        lambda data: b"\0\1" + data[2:],
+        "the transaction at offsets 4 to 7 is not within the segment",
+    ),
+    (
+        f"{4:020}.txnindex",
+        lambda data: data[:2] + (99).to_bytes(8, "big") + data[10:],
+        "the batch at offset 4 is not of a transaction of producer 99",
+    ),
+    (
+        f"{4:020}.txnindex",
+        lambda data: data[:10] + (5).to_bytes(8, "big") + data[18:],
+        "no batch begins at offset 5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "problem"), TRANSACTIONS, ids=[each[2] for each in TRANSACTIONS])
+def test_messages_name_the_index_of_transactions(
+    name: str, change: Callable[[bytes], bytes], problem: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = write_sample_log(tmp_path)
+    expected = offsets_of(reader_of(log, **COMMITTED))
+    write_indexes(log)
+    index = log / name
+    index.write_bytes(change(index.read_bytes()))
+    caplog.clear()
+    assert offsets_of(reader_of(log, **COMMITTED)) == expected
+    assert f"{index}: {problem}; reading the headers of the segment instead" in caplog.messages
+
+
 def test_folder_without_all_indexes_is_read_without_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = write_sample_log(tmp_path)
     expected = offsets_of(reader_of(log, **COMMITTED))

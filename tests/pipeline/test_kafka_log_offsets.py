@@ -177,6 +177,16 @@ def test_invalid_options_are_rejected(log: Path, options: dict[str, str], text: 
     assert str(caught.value) == f"kafka_log: {text}"
 
 
+def test_offsets_of_partitions_need_a_folder_that_names_one(log: Path) -> None:
+    copy = log.rename(log.with_name("copy"))
+    with pytest.raises(ValueError, match=r".") as caught:
+        reader_of(copy, startingOffsets=offsets(p0=50)).partitions()
+    assert str(caught.value) == (
+        "kafka_log: the option 'startingOffsets' lists partitions, but the folder of "
+        f"{copy}/{20:020}.log does not name one"
+    )
+
+
 def test_snapshots_are_rejected_with_starting_offsets(log: Path) -> None:
     (log / f"{60:020}-0000000001.checkpoint").write_bytes(b"")
     with pytest.raises(ValueError, match=r".") as caught:

@@ -257,7 +257,9 @@ def test_decode_internal_works_in_a_stream(query: Query, offsets: Path) -> None:
     assert len(found) == 6
     file = segment(offsets / "orders-0", 0, 1)
     running = writer.start()
-    with pytest.raises(PySparkException, match=rf"decode=internal: 'orders' \({file}\) is not an internal topic"):
+    with pytest.raises(
+        PySparkException, match=rf"decode=internal: 'orders' \({file}\) is not an internal topic\. Known are __cl"
+    ):
         running.awaitTermination(SECONDS)
 
 

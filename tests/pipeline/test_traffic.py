@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -69,10 +70,13 @@ def test_headers_of_frames_in_a_table_are_parsed(spark: SparkSession) -> None:
     assert [bytes(row.frame) for row in rows] == [data for _, _, data in FRAMES]
     assert [row.correlation_id for row in rows] == [7, 8, 7, 7, 7, 7, 7, 99, None]
     assert [row.problem is None for row in rows] == [True] * 8 + [False]
-    with pytest.raises(
-        PySparkException, match=r"Parse Mode: FAILFAST\. .* row \d: RequestHeader v0: request_api_version"
-    ):
+    with pytest.raises(PySparkException) as caught:
         traffic.frames(table(spark), "data", options={"mode": "FAILFAST"}).collect()
+    start = (
+        "Malformed frames are detected. Parse Mode: FAILFAST. To keep them as rows with the error, set the option "
+        "'mode' to 'PERMISSIVE'. In this Arrow batch, row"
+    )
+    assert re.search(rf"{re.escape(start)} \d: RequestHeader v0: request_api_version", str(caught.value))
 
 
 def test_length_prefix_must_match_the_frame(spark: SparkSession) -> None:
@@ -160,7 +164,9 @@ def test_trailing_bytes_of_requests_are_a_column(spark: SparkSession) -> None:
         PySparkException, match=r"MetadataRequest v\d+: \d byte\(s\) left after the message, at offset \d+"
     ):
         traffic.decode_requests(df.where("correlation_id <> 7"), "MetadataRequest", strict).collect()
-    with pytest.raises(ValueError, match=r"^decode: the column 'trailing' already exists; choose another name"):
+    with pytest.raises(
+        ValueError, match=r"^decode: the column 'trailing' already exists; choose another name for 'trailing'$"
+    ):
         traffic.decode_requests(df.withColumn("trailing", df.frame), "MetadataRequest")
 
 
@@ -213,8 +219,11 @@ def test_invalid_data_frames_are_rejected(spark: SparkSession, pairs: DataFrame)
         ValueError, match=r"^pair: a column 'position' or 'timestamp' is required for the order of frames"
     ):
         traffic.pair(traffic.frames(df.drop("timestamp"), "data"))
-    with pytest.raises(ValueError, match=r"^decode_responses: the type of a response depends on its request"):
+    with pytest.raises(ValueError, match=r"^decode_responses: the type .*; pair the frames first$") as caught:
         traffic.decode_responses(traffic.frames(df, "data"), "MetadataResponse")
+    assert str(caught.value) == (
+        "decode_responses: the type of a response depends on its request; pair the frames first"
+    )
     with pytest.raises(
         ValueError, match=r"^MetadataResponse is not a request; the request of Metadata is MetadataRequest$"
     ):
