@@ -20,9 +20,8 @@ PROPOSALS = ("--specs", "specs/proposals", "--output", ".work/proposals")
 NATIVE = ("tests/native", "tests/generated", "tests/records")  # run with and without the native core
 SLOW = "--ignore=tests/generator/compat"
 QUICK = ("tests/docs/test_pages.py", "tests/generator", "tests/generated", SLOW)
-PYTEST = ("python", "-m", "pytest", "-n", "3", "--dist", "loadfile")
-"""One worker runs all tests of a file, because tests on Spark share tables. A third of the time, tests wait."""
-SPARK = (*PYTEST, "-n", "2", "tests/pipeline")
+PYTEST = ("python", "-m", "pytest", "-n", "2", "--dist", "loadfile")
+"""One worker runs all tests of a file, because tests on Spark share tables."""
 FAST = ("-m", "not nightly")
 PURE = {"KAFKA_MESSAGES_NATIVE": "0"}
 
@@ -130,10 +129,11 @@ def tests(session: nox.Session) -> None:
         return
     is_native = install_native(session)
     native = {"TESTS_NATIVE": "1"} if is_native else {}
-    session.run(*SPARK, *FAST, env={"TESTS_ON_CONNECT": "1", **native})
+    session.run(*PYTEST, *FAST, "tests/pipeline", env={"TESTS_ON_CONNECT": "1", **native})
     if is_native:
         session.run(*PYTEST, *FAST, *NATIVE, env=native)
-    session.run(*PYTEST, *FAST, "--ignore=tests/native", "--ignore=tests/pipeline", env=PURE)
+    others = ("-n", "3", "--ignore=tests/native", "--ignore=tests/pipeline")  # which wait for processes and sockets
+    session.run(*PYTEST, *FAST, *others, env=PURE)
 
 
 def install_tests(session: nox.Session) -> None:

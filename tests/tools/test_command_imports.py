@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-SLOW = ("ast", "asyncio", "dataclasses", "inspect", "shutil", "textwrap", "tokenize")
+SLOW = ("ast", "asyncio", "dataclasses", "inspect", "shutil", "textwrap")
 """Modules of the standard library that take milliseconds to import."""
 MESSAGES = "kafka_messages.messages."
 
