@@ -120,13 +120,14 @@ def test_written_and_read_records_need_little_more_than_their_size(kind: str) ->
 
 @pytest.mark.parametrize("kind", ["cluster", "proxy"])
 @pytest.mark.parametrize(
-    ("request_", "count"),
-    [(MetadataRequest(topics=None), 40), (HeartbeatRequest(group_id="g"), 500)],
+    ("request_", "count", "limit"),
+    [(MetadataRequest(topics=None), 40, 400_000), (HeartbeatRequest(group_id="g"), 150, 100_000)],
     ids=["large messages", "small messages"],
 )
-def test_the_limit_holds_for_the_memory_of_exchanges_and_rules(kind: str, request_: Any, count: int) -> None:
+def test_the_limit_holds_for_the_memory_of_exchanges_and_rules(
+    kind: str, request_: Any, count: int, limit: int
+) -> None:
     """Decoded, the topics of a Metadata response take twelve times the bytes of the frame."""
-    limit = 400_000
     with running(kind, max_exchange_bytes=limit) as (cluster, kit):
         for number in range(300):
             cluster.create_topic(f"topic-{number}")
