@@ -149,7 +149,7 @@ def nightly(session: nox.Session) -> None:
     and without the native core; connect: the slow Spark tests with both; fuzz: ten minutes with sanitizers, and the
     slow tests of the core and of compat (needs a C compiler); browser: the site (needs npm and Chromium); pythons: the
     tests of the core on Debian's CPython 3.13 to 3.15, unpacked into .work (needs Debian and a C compiler); mutations:
-    random mutants, each of which a test must fail with, for 20 minutes.
+    random changes of the code for 20 minutes; for each, a test must fail.
     """
     parts = {"interop": interop, "classic": classic, "connect": connect, "fuzz": long_fuzz, "browser": browser}
     parts |= {"pythons": pythons, "mutations": mutations}

@@ -94,7 +94,8 @@ def _positions(node: ast.AST) -> Iterator[int | tuple[int, int]]:
     if isinstance(node, ast.stmt):
         yield from range(first, last + 1)
     elif first == last:
-        yield from ((first, column) for column in range(node.col_offset, node.end_col_offset))  # type: ignore[attr-defined]
+        columns = range(getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0))
+        yield from ((first, column) for column in columns)
 
 
 def tests_of(item: WorkItem, tests: Tests) -> list[str]:

@@ -87,7 +87,7 @@ def log(tmp_path: Path) -> Log:
 
 @pytest.fixture
 def own_session(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Return a function after whose call jobs take the session of all tests for one of their own, and read small inputs."""
+    """Return a function that makes jobs treat the session of all tests as their own, and read small inputs locally."""
     from kafka_messages_spark.jobs import _cli, _job
 
     def own() -> None:

@@ -79,7 +79,7 @@ def _decorators(member: griffe.Class | griffe.Function) -> str:
 
 
 def _target(alias: griffe.Alias) -> griffe.Object | griffe.Alias | None:
-    """Return what an alias stands for; None for a package or module that is not loaded."""
+    """Return the target of an alias; None if its package or module is not loaded."""
     try:
         return alias.target
     except griffe.AliasResolutionError:

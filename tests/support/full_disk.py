@@ -9,7 +9,7 @@ import pytest
 
 
 def fill_disk(monkeypatch: pytest.MonkeyPatch, error: int = errno.ENOSPC) -> None:
-    """Let every file that is written beside its target fail to replace it with an error of the system."""
+    """Make every replacement of a file fail with this error of the operating system."""
 
     def fail(*names: str | os.PathLike[str]) -> None:
         raise OSError(error, os.strerror(error), *names)
